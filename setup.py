@@ -1,0 +1,43 @@
+"""Packaging of fairseq_mcts; tool settings live in pyproject.toml."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+
+setup(
+    name="fairseq_mcts",
+    version="0.1.0",
+    description="Metric-driven decoding for fairseq: value-guided MCTS, beam search and reranking",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="MIT",
+    python_requires=">=3.10,<3.13",
+    packages=find_packages(include=["fairseq_mcts", "fairseq_mcts.*"]),
+    package_data={"fairseq_mcts": ["py.typed"]},
+    install_requires=[
+        # torch has no upper bound and no exact pin: users bring their own build.
+        "torch>=2.1",
+        "fairseq-fixed>=0.12.3.1,<0.13",
+        "numpy>=1.26",
+        "numba>=0.59",
+        "sacrebleu>=2.4",
+        "sentencepiece>=0.1.99",
+    ],
+    extras_require={
+        "metrics": ["bert-score>=0.3.13", "transformers>=4.40,<5"],
+        "report": ["matplotlib>=3.8"],
+        "dev": [
+            "pytest>=8",
+            "hypothesis>=6.100",
+            "ruff>=0.6",
+            "mypy>=1.11",
+            "pre-commit>=3.7",
+            # the test suite covers the metrics and the reports too
+            "bert-score>=0.3.13",
+            "transformers>=4.40,<5",
+            "matplotlib>=3.8",
+        ],
+    },
+)
