@@ -1,0 +1,245 @@
+"""English morphology: plurals, verb forms, comparison, pronouns, numbers."""
+
+from dataclasses import dataclass
+
+from fairseq_mcts.demo.features import Degree, Number, Referent
+from fairseq_mcts.demo.words import Adjective, Noun
+
+VOWELS = "aeiou"
+
+# base: (past, past participle)
+IRREGULAR_VERBS = {
+    row.split()[0]: (row.split()[1], row.split()[2])
+    for row in """\
+become became become|begin began begun|bite bit bitten|break broke broken|bring brought brought
+build built built|buy bought bought|catch caught caught|choose chose chosen|come came come
+cost cost cost|cut cut cut|dig dug dug|do did done|draw drew drawn|drink drank drunk
+drive drove driven|eat ate eaten|fall fell fallen|feed fed fed|feel felt felt|fight fought fought
+find found found|fly flew flown|forget forgot forgotten|get got got|give gave given|go went gone
+grow grew grown|hang hung hung|have had had|hear heard heard|hide hid hidden|hit hit hit
+hold held held|hurt hurt hurt|keep kept kept|know knew known|lay laid laid|leave left left
+lend lent lent|let let let|lie lay lain|lose lost lost|make made made|meet met met|pay paid paid
+put put put|read read read|ride rode ridden|ring rang rung|rise rose risen|run ran run
+say said said|see saw seen|sell sold sold|send sent sent|set set set|shine shone shone
+show showed shown|sing sang sung|sit sat sat|sleep slept slept|speak spoke spoken
+spend spent spent|stand stood stood|steal stole stolen|sweep swept swept|swim swam swum
+take took taken|teach taught taught|tell told told|think thought thought|throw threw thrown
+understand understood understood|wake woke woken|wear wore worn|win won won
+write wrote written""".replace("\n", "|").split("|")
+}
+DOUBLING = frozenset({"stop", "plan", "hug", "rob", "chat", "drop", "pet"})
+DOUBLING_ING = DOUBLING | frozenset(
+    "begin cut dig forget get hit let put run set sit swim win".split()
+)
+IRREGULAR_PLURALS = {
+    "man": "men",
+    "woman": "women",
+    "child": "children",
+    "mouse": "mice",
+    "goose": "geese",
+    "tooth": "teeth",
+    "foot": "feet",
+    "sheep": "sheep",
+    "fish": "fish",
+    "deer": "deer",
+    "knife": "knives",
+    "wife": "wives",
+    "leaf": "leaves",
+    "wolf": "wolves",
+    "shelf": "shelves",
+    "thief": "thieves",
+    "potato": "potatoes",
+    "tomato": "tomatoes",
+    "loaf": "loaves",
+    "calf": "calves",
+    "aircraft": "aircraft",
+    "person": "people",
+}
+# Words whose first letter misleads the choice between "a" and "an".
+AN_WORDS = ("hour", "honest", "heir")
+A_WORDS = ("uni", "use", "usual", "europ", "one")
+LONG_ADJECTIVE_ENDINGS = (
+    "ful",
+    "ous",
+    "ing",
+    "ed",
+    "ive",
+    "ent",
+    "ant",
+    "less",
+    "ic",
+    "al",
+    "ible",
+)
+
+
+@dataclass(frozen=True)
+class EnglishForms:
+    base: str
+    third: str
+    past: str
+    participle: str
+    ing: str
+
+
+def verb_forms(base: str) -> EnglishForms:
+    if base == "be":
+        return EnglishForms("be", "is", "was", "been", "being")
+    regular_past = _with_ed(base)
+    past, participle = IRREGULAR_VERBS.get(base, (regular_past, regular_past))
+    third = "has" if base == "have" else _with_s(base)
+    return EnglishForms(base, third, past, participle, _with_ing(base))
+
+
+def _with_s(word: str) -> str:
+    if word.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return word + "es"
+    if word.endswith("y") and word[-2] not in VOWELS:
+        return word[:-1] + "ies"
+    return word + "s"
+
+
+def _with_ed(base: str) -> str:
+    if base.endswith("e"):
+        return base + "d"
+    if base.endswith("y") and base[-2] not in VOWELS:
+        return base[:-1] + "ied"
+    return base + (base[-1] if base in DOUBLING else "") + "ed"
+
+
+def _with_ing(base: str) -> str:
+    if base.endswith("ie"):
+        return base[:-2] + "ying"
+    if base.endswith("e") and not base.endswith(("ee", "ye", "oe")):
+        return base[:-1] + "ing"
+    return base + (base[-1] if base in DOUBLING_ING else "") + "ing"
+
+
+def plural(noun: Noun) -> str:
+    """Plural of the last word: "kitchen table" → "kitchen tables"."""
+    if noun.english_plural:
+        return noun.english_plural
+    words = noun.english.split(" ")
+    last = words[-1]
+    if last in ("radio", "piano", "photo", "video", "kangaroo"):
+        form = last + "s"
+    else:
+        form = IRREGULAR_PLURALS.get(last) or _with_s(last)
+    return " ".join([*words[:-1], form])
+
+
+def noun_form(noun: Noun, number: Number) -> str:
+    return plural(noun) if number is Number.PLURAL else noun.english
+
+
+def indefinite_article(following: str) -> str:
+    word = following.lower()
+    if word.startswith(AN_WORDS):
+        return "an"
+    return "an" if word[0] in VOWELS and not word.startswith(A_WORDS) else "a"
+
+
+def graded(adjective: Adjective, degree: Degree) -> str:
+    """good/better/best, old/older/oldest, more/most expensive."""
+    word = adjective.english
+    if degree is Degree.POSITIVE:
+        return word
+    superlative = degree is Degree.SUPERLATIVE
+    if adjective.english_comparative:
+        return adjective.english_superlative if superlative else adjective.english_comparative
+    if is_long(word):
+        return f"{'most' if superlative else 'more'} {word}"
+    ending = "est" if superlative else "er"
+    if word.endswith("e"):
+        return word[:-1] + ending
+    if word.endswith("y"):
+        return word[:-1] + "i" + ending
+    short = (
+        word[-1] not in VOWELS + "wy" and word[-2] in VOWELS and word[-3:-2] not in tuple(VOWELS)
+    )
+    return word + (word[-1] if short else "") + ending
+
+
+def is_long(word: str) -> bool:
+    """Whether an adjective is compared with more and most."""
+    if word.endswith("y") and len(word) <= 7:
+        return False
+    syllables = sum(
+        1 for i, c in enumerate(word) if c in VOWELS + "y" and word[i - 1 : i] not in tuple(VOWELS)
+    ) - word.endswith("e")
+    return syllables > 2 or (syllables == 2 and word.endswith(LONG_ADJECTIVE_ENDINGS))
+
+
+def _row(referent: Referent) -> str:
+    if referent.person == 1:
+        return "we" if referent.is_plural else "I"
+    if referent.person == 2:
+        return "you"
+    return "they" if referent.is_plural else referent.sex.value
+
+
+OBJECT_PRONOUNS = {
+    "I": "me",
+    "you": "you",
+    "he": "him",
+    "she": "her",
+    "it": "it",
+    "we": "us",
+    "they": "them",
+}
+POSSESSIVES = {
+    "I": "my",
+    "you": "your",
+    "he": "his",
+    "she": "her",
+    "it": "its",
+    "we": "our",
+    "they": "their",
+}
+
+
+def subject_pronoun(referent: Referent) -> str:
+    return _row(referent)
+
+
+def object_pronoun(referent: Referent) -> str:
+    return OBJECT_PRONOUNS[_row(referent)]
+
+
+def possessive(referent: Referent) -> str:
+    return POSSESSIVES[_row(referent)]
+
+
+def is_third_singular(referent: Referent) -> bool:
+    return referent.person == 3 and not referent.is_plural
+
+
+def present_of_be(referent: Referent) -> str:
+    if referent.person == 1 and not referent.is_plural:
+        return "am"
+    return "is" if is_third_singular(referent) else "are"
+
+
+def past_of_be(referent: Referent) -> str:
+    singular = referent.person != 2 and not referent.is_plural
+    return "was" if singular else "were"
+
+
+def possessive_s(phrase: str, *, plural: bool) -> str:
+    """Anna's, the boss's, the children's, but the teachers'."""
+    return phrase + ("'" if plural and phrase.endswith("s") else "'s")
+
+
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+).split()
+_TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()
+
+
+def number_word(value: int) -> str:
+    """Cardinal numbers from 0 to 99: 21 → twenty-one."""
+    if value < 20:
+        return _ONES[value]
+    tens, ones = divmod(value, 10)
+    return _TENS[tens] + (f"-{_ONES[ones]}" if ones else "")
