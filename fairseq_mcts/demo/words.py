@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from fairseq_mcts.demo.features import Case, Gender, Number, Sex
-from fairseq_mcts.demo.german_verbs import GermanVerb
+from fairseq_mcts.demo.german.verbs import GermanVerb
 
 # Kinds that stand for several others, so that a verb can ask for "thing".
 KIND_GROUPS: dict[str, str] = {
-    "thing": "tool furniture clothing book text container device toy instrument jewel vehicle",
-    "portable": "tool clothing book text container device toy jewel",
-    "edible": "dish fruit bread",
+    "thing": "item gift tool furniture clothing book text container device toy instrument jewel vehicle",
+    "portable": "item gift tool clothing book text container device toy jewel",
+    "edible": "dish fruit stuff",
     "person": "kin job folk",
     "being": "kin job folk animal",
     "site": "building room place",

@@ -29,10 +29,11 @@ MONTHS = {
 }
 SEASONS = {"summer": "Sommer", "winter": "Winter", "spring": "Frühling", "fall": "Herbst"}
 
+BACK_THEN = _time("back then", "damals", "past")
 TIMES: list[Adverb] = [
-    _time("yesterday", "gestern", "past"),
-    _time("today", "heute", "past present future"),
-    _time("tomorrow", "morgen", "future"),
+    _time("yesterday", "gestern", "past day"),
+    _time("today", "heute", "past present future day"),
+    _time("tomorrow", "morgen", "future day"),
     _time("now", "jetzt", "present"),
     _time("last week", "letzte Woche", "past"),
     _time("in the evening", "am Abend", "past habit future"),
@@ -54,17 +55,17 @@ TIMES: list[Adverb] = [
     _time("every morning", "jeden Morgen", "habit"),
     _time("every week", "jede Woche", "habit"),
     _time("at noon", "mittags", "habit past"),
-    _time("the day before yesterday", "vorgestern", "past"),
-    _time("the day after tomorrow", "übermorgen", "future"),
-    _time("back then", "damals", "past"),
+    _time("the day before yesterday", "vorgestern", "past day"),
+    _time("the day after tomorrow", "übermorgen", "future day"),
+    BACK_THEN,
     _time("recently", "neulich", "past"),
     _time("at Christmas", "an Weihnachten", "past future habit"),
     _time("at dawn", "im Morgengrauen", "past habit"),
-    *(_time(f"on {en}", f"am {de}", "past future") for en, de in WEEKDAYS.items()),
+    *(_time(f"on {en}", f"am {de}", "past future day") for en, de in WEEKDAYS.items()),
     *(_time(f"every {en}", f"jeden {de}", "habit") for en, de in WEEKDAYS.items()),
     *(_time(f"on {en} evening", f"am {de}abend", "past future") for en, de in WEEKDAYS.items()),
-    *(_time(f"last {en}", f"letzten {de}", "past") for en, de in WEEKDAYS.items()),
-    *(_time(f"next {en}", f"nächsten {de}", "future") for en, de in WEEKDAYS.items()),
+    *(_time(f"last {en}", f"letzten {de}", "past day") for en, de in WEEKDAYS.items()),
+    *(_time(f"next {en}", f"nächsten {de}", "future day") for en, de in WEEKDAYS.items()),
     *(_time(f"in {en}", f"im {de}", "past future habit") for en, de in MONTHS.items()),
     *(_time(f"in {en}", f"im {de}", "habit") for en, de in SEASONS.items()),
     *(_time(f"last {en}", f"letzten {de}", "past") for en, de in SEASONS.items()),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from fairseq_mcts.demo.features import Address, Case, Number, Referent
+from fairseq_mcts.demo.german.strong_verbs import PRETERITE_LOVERS, STRONG_VERBS
 
 INSEPARABLE_PREFIXES = ("be", "emp", "ent", "er", "ge", "miss", "ver", "zer", "unter", "über")
 # Verbs that only look as if they had an inseparable prefix.
@@ -82,6 +83,32 @@ def weak(infinitive: str, *, sein: bool = False, reflexive: Case | None = None) 
         participle=f"{ge}{stem}{link}t",
         sein=sein,
         reflexive=reflexive,
+    )
+
+
+def german_verb(notation: str) -> GermanVerb:
+    """A verb from its lexicon notation.
+
+    ``an|kommen +sein``: separable prefix, perfect with sein; ``sich freuen`` and
+    ``sich(dat) an|sehen``: reflexive; ``hängen +weak``: regular in spite of a strong twin.
+    """
+    words = notation.split()
+    reflexive = {"sich": Case.ACC, "sich(dat)": Case.DAT}.get(words[0])
+    infinitive = words[0] if reflexive is None else words[1]
+    sein = "+sein" in words
+    base = infinitive.rpartition("|")[2]
+    if base not in STRONG_VERBS or "+weak" in words:
+        return weak(infinitive, sein=sein, reflexive=reflexive)
+    third, past, participle, *second = STRONG_VERBS[base].split()
+    return strong(
+        infinitive,
+        third,
+        past,
+        participle,
+        second="".join(second),
+        sein=sein,
+        reflexive=reflexive,
+        always_preterite=infinitive in PRETERITE_LOVERS,
     )
 
 

@@ -1,12 +1,12 @@
 """German noun phrases, places and times: meaning in, inflected words out.
 
-Relative clauses are left to ``german_clauses``, which knows where they may stand.
+Relative clauses are left to ``german.clauses``, which knows where they may stand.
 """
 
 from dataclasses import dataclass
 
 from fairseq_mcts.demo.features import Case, Number, Referent
-from fairseq_mcts.demo.german_nouns import (
+from fairseq_mcts.demo.german.nouns import (
     CASES,
     Declension,
     decline_adjective,
@@ -102,7 +102,7 @@ def noun_phrase(
         for quality in phrase.qualities
     ]
     return join(
-        opening.text, ", ".join(adjectives), decline_noun(noun, case, number), opening.genitive
+        opening.text, " ".join(adjectives), decline_noun(noun, case, number), opening.genitive
     )
 
 
@@ -136,7 +136,7 @@ def open_possessive(phrase: NounPhrase, case: Case, *, von_possessor: bool) -> O
     assert possessor is not None, "a possessive determiner needs a possessor"
     article = definite_article(case, gender, number)
     if isinstance(possessor, Name) and not von_possessor:
-        return Opening(name_genitive(possessor.entry.german), Declension.STRONG)
+        return Opening(name_genitive(name(possessor, Case.GEN)), Declension.STRONG)
     if isinstance(possessor, NounPhrase):
         return Opening(article, Declension.WEAK, nominal(possessor, Case.GEN))
     return Opening(article, Declension.WEAK, f"von {nominal(possessor, Case.DAT)}")
@@ -154,12 +154,16 @@ def has_definite_article(phrase: Nominal) -> bool:
     )
 
 
-def prepositional(preposition: str, phrase: Nominal, case: Case) -> str:
+def prepositional(
+    preposition: str, phrase: Nominal, case: Case, *, spatial_sense: bool = False
+) -> str:
     """Preposition and noun phrase; for things, "it" becomes a pronominal adverb."""
     if isinstance(phrase, Pronoun) and not phrase.referent.is_person:
         return pronominal_adverb(preposition)
-    text = nominal(phrase, FIXED_CASES.get(preposition, case))
-    return join_preposition(preposition, text, contract=has_definite_article(phrase))
+    case = FIXED_CASES.get(preposition, case)
+    # "ans Meer" for a place, but "an das Geheimnis denken".
+    contract = has_definite_article(phrase) and (spatial_sense or case is Case.DAT)
+    return join_preposition(preposition, nominal(phrase, case), contract=contract)
 
 
 def spatial(place: Spatial) -> str:
@@ -171,7 +175,7 @@ def spatial(place: Spatial) -> str:
         preposition, case = relation.german_rest, Case.DAT
     if isinstance(place.nominal, Name) and place.nominal.entry.gender and preposition == "nach":
         preposition, case = "in", Case.ACC  # nach Italien, but in die Schweiz
-    return prepositional(preposition, place.nominal, case)
+    return prepositional(preposition, place.nominal, case, spatial_sense=True)
 
 
 def duration(span: Duration) -> str:

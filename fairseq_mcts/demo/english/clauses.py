@@ -1,12 +1,12 @@
 """English clauses: subject–verb–object order, questions, and what follows the object."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
-from fairseq_mcts.demo.english import verb_forms
-from fairseq_mcts.demo.english_phrases import nominal
-from fairseq_mcts.demo.english_tail import EnglishStyle, Tail, clause_tail
-from fairseq_mcts.demo.english_verb_group import VerbGroup, verb_group
+from fairseq_mcts.demo.english.morphology import verb_forms
+from fairseq_mcts.demo.english.phrases import nominal
+from fairseq_mcts.demo.english.tail import EnglishStyle, Tail, clause_tail
+from fairseq_mcts.demo.english.verb_group import VerbGroup, verb_group
 from fairseq_mcts.demo.features import Polarity
 from fairseq_mcts.demo.meaning import (
     Action,
@@ -63,10 +63,13 @@ class EnglishWriter:
 
     def sentence(self, sentence: Sentence) -> str:
         linked = sentence.linked
-        main = self.main_clause(sentence)
         if linked and linked.leading:
-            main = join(self.linked(linked), ",", main)
-        elif linked:
+            # One opening is enough: no time adverbial in front as well.
+            unopened = EnglishWriter(replace(self.style, time_first=False))
+            main = join(self.linked(linked), ",", unopened.main_clause(sentence))
+        else:
+            main = self.main_clause(sentence)
+        if linked and not linked.leading:
             comma = "," if linked.conjunction in COMMA_BEFORE else ""
             main = join(main, comma, self.linked(linked))
         vocative = f"{nominal(sentence.vocative)}," if sentence.vocative else ""

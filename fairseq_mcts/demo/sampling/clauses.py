@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 from fairseq_mcts.demo.features import (
     IMPERSONAL,
@@ -11,9 +12,9 @@ from fairseq_mcts.demo.features import (
     Tense,
 )
 from fairseq_mcts.demo.lexicon import NOUNS
-from fairseq_mcts.demo.lexicon import verbs as lexicon
 from fairseq_mcts.demo.lexicon.adverbs import (
     ALREADY,
+    BACK_THEN,
     HABITS,
     JUDGEMENTS,
     MANNERS,
@@ -21,7 +22,10 @@ from fairseq_mcts.demo.lexicon.adverbs import (
     VEHICLES_TAKEN,
     WHEREABOUTS,
 )
+from fairseq_mcts.demo.lexicon.governed_verbs import DATIVE, DITRANSITIVE, PREPOSITIONAL
+from fairseq_mcts.demo.lexicon.place_verbs import LOCAL, MOTION, PLACING
 from fairseq_mcts.demo.lexicon.qualities import INTENSIFIERS
+from fairseq_mcts.demo.lexicon.simple_verbs import INTRANSITIVE, TRANSITIVE, WEATHER
 from fairseq_mcts.demo.lexicon.things import TIME_UNITS
 from fairseq_mcts.demo.meaning import (
     Action,
@@ -45,7 +49,7 @@ from fairseq_mcts.demo.meaning import (
     RelativeClause,
     Spatial,
 )
-from fairseq_mcts.demo.phrase_sampler import (
+from fairseq_mcts.demo.sampling.phrases import (
     SOMETHING,
     PhraseSampler,
     adjectives_for,
@@ -53,14 +57,14 @@ from fairseq_mcts.demo.phrase_sampler import (
 from fairseq_mcts.demo.words import Adverb, Noun, Slot, SlotRole, Verb, expand_kinds
 
 VERB_CLASSES: dict[str, list[Verb]] = {
-    "transitive": lexicon.TRANSITIVE,
-    "intransitive": lexicon.INTRANSITIVE,
-    "prepositional": lexicon.PREPOSITIONAL,
-    "dative": lexicon.DATIVE,
-    "ditransitive": lexicon.DITRANSITIVE,
-    "local": lexicon.LOCAL,
-    "motion": lexicon.MOTION,
-    "placing": lexicon.PLACING,
+    "transitive": TRANSITIVE,
+    "intransitive": INTRANSITIVE,
+    "prepositional": PREPOSITIONAL,
+    "dative": DATIVE,
+    "ditransitive": DITRANSITIVE,
+    "local": LOCAL,
+    "motion": MOTION,
+    "placing": PLACING,
 }
 PREDICATE_WEIGHTS: dict[str, float] = {
     "transitive": 36,
@@ -76,10 +80,11 @@ PREDICATE_WEIGHTS: dict[str, float] = {
     "location": 2,
 }
 ACTION_WEIGHTS = {kind: PREDICATE_WEIGHTS[kind] for kind in VERB_CLASSES}
-LASTING = frozenset("sleep work live wait sit stay cook read sing dance look repair".split())
+LASTING = frozenset(["sleep", "work", "live", "wait", "sit", "stay", "cook", "read", "sing", "dance", "look", "repair"])
 PERSONS = expand_kinds("person")
 PERSON_SAMPLE = next(noun for noun in NOUNS if noun.english == "man")  # stands for any person
 ANYTHING = expand_kinds("person animal thing site dish abstract event film")
+AHEAD = frozenset({Tense.FUTURE, Tense.CONDITIONAL, Tense.PLUPERFECT})
 # The part of time that adverbs of a tense must lie in.
 SPHERES = {
     Tense.PAST: "past",
@@ -101,10 +106,14 @@ class ClauseSampler(PhraseSampler):
         plain: bool = False,
     ) -> Clause:
         """Any clause; ``plain`` leaves out modals, relative clauses and most adverbials."""
-        kind = self.weighted(weights or PREDICATE_WEIGHTS)
+        if weights is None:
+            # Nobody plans to be tall: only deeds lie ahead.
+            weights = ACTION_WEIGHTS if tense in AHEAD else PREDICATE_WEIGHTS
+        kind = self.weighted(weights)
         if kind in VERB_CLASSES:
             return self.action_clause(VERB_CLASSES[kind], subject, tense, plain=plain)
-        subject = subject or self.subject(PERSONS if kind == "identity" else ANYTHING)
+        if subject is None:
+            subject = self.topic(PERSONS if kind == "identity" else ANYTHING)
         tense = tense or self.rng.choices((Tense.PRESENT, Tense.PAST), (60, 40))[0]
         if tense is Tense.PROGRESSIVE:
             tense = Tense.PRESENT
@@ -120,7 +129,14 @@ class ClauseSampler(PhraseSampler):
         *,
         plain: bool = False,
     ) -> Clause:
-        verb = self.ranked([v for v in verbs if subject is None or accepts(v.subject, subject)])
+        verb = self.ranked(
+            [
+                verb
+                for verb in verbs
+                if (subject is None or accepts(verb.subject, subject))
+                and not (verb.stative and tense in AHEAD)
+            ]
+        )
         subject = subject or self.subject(verb.subject)
         action = self.action(verb, subject)
         tense = self.tense(verb) if tense is None else fit_tense(verb, tense)
@@ -128,6 +144,13 @@ class ClauseSampler(PhraseSampler):
         if not plain:
             clause = self.embellish(clause)
         return self.with_polarity(clause)
+
+    def topic(self, kinds: frozenset[str]) -> Nominal:
+        """Someone or something definite that a statement can describe."""
+        subject = self.subject(kinds)
+        if isinstance(subject, NounPhrase) and is_indefinite(subject):
+            return self.phrase_of(subject.noun, None, definite=True)
+        return subject
 
     # Predicates
 
@@ -188,9 +211,11 @@ class ClauseSampler(PhraseSampler):
             other = self.object(PERSONS, subject)
             if isinstance(other, Pronoun) or self.same_party(other, subject):
                 return None
-            return other
+            return replace(other, qualities=()) if isinstance(other, NounPhrase) else other
         other_noun = self.noun(frozenset(sorted(noun.kinds)[:1]))
-        return None if other_noun is noun else self.phrase_of(other_noun, None, definite=True)
+        if other_noun is noun:
+            return None
+        return replace(self.phrase_of(other_noun, None, definite=True), qualities=())
 
     def existence(self) -> Clause:
         noun = self.noun(expand_kinds("building place"))
@@ -208,7 +233,7 @@ class ClauseSampler(PhraseSampler):
         return clause
 
     def weather(self, tense: Tense) -> Clause:
-        return Clause(Pronoun(IMPERSONAL), Action(self.ranked(lexicon.WEATHER)), tense)
+        return Clause(Pronoun(IMPERSONAL), Action(self.ranked(WEATHER)), tense)
 
     # Tense, adverbials, negation
 
@@ -229,7 +254,8 @@ class ClauseSampler(PhraseSampler):
             if with_relative is not None:
                 return with_relative
         lasting = action.verb.english.split()[0] in LASTING
-        if lasting and clause.tense is Tense.PROGRESSIVE and self.chance(0.4):
+        goes_on = clause.tense is (Tense.PRESENT if action.verb.stative else Tense.PROGRESSIVE)
+        if lasting and goes_on and self.chance(0.4):
             span = self.duration(DurationKind.SINCE)
             return replace(clause, tense=Tense.SINCE, adverbials=(span,))
         return replace(clause, adverbials=self.adverbials(clause, lasting=lasting))
@@ -262,10 +288,11 @@ class ClauseSampler(PhraseSampler):
             found.append(self.ranked(HABITS))
         elif sphere is not None and not action.verb.stative and self.chance(0.6):
             found.append(self.time(sphere))
-            if self.chance(0.12) and isinstance(found[0], Adverb) and sphere != "present":
+            day = found[0]
+            if isinstance(day, Adverb) and "day" in day.tenses and self.chance(0.25):
                 found.append(self.clock())
-        elif tense is Tense.PAST and self.chance(0.35):
-            found.append(self.time("past"))
+        elif tense is Tense.PAST and self.chance(0.15):
+            found.append(BACK_THEN)
         if tense is Tense.FUTURE and self.chance(0.12):
             found.append(self.ranked(JUDGEMENTS))
         if lasting and tense is Tense.PAST and self.chance(0.2):
@@ -305,7 +332,7 @@ class ClauseSampler(PhraseSampler):
             return self.duration(DurationKind.AHEAD)
         if sphere in ("past", "future") and self.chance(0.1):
             return self.clock()
-        return self.ranked([adverb for adverb in TIMES if sphere in adverb.tenses])
+        return self.ranked(times_in(sphere))
 
     def duration(self, kind: DurationKind) -> Duration:
         count = self.rng.choices((1, 2, 3, 4, 5, 6, 10, 20), (8, 9, 8, 5, 4, 3, 2, 1))[0]
@@ -339,6 +366,8 @@ class ClauseSampler(PhraseSampler):
             table = {Polarity.POSITIVE: 78, Polarity.NOT: 14, Polarity.NO_LONGER: 8}
         else:
             table = {Polarity.POSITIVE: 86, Polarity.NOT: 14}
+        if clause.modal is Modal.WOULD_LIKE:
+            return clause
         return replace(clause, polarity=self.weighted(table))
 
     # Relative clauses
@@ -369,9 +398,7 @@ class ClauseSampler(PhraseSampler):
             relative = RelativeClause(replace(clause, polarity=Polarity.POSITIVE))
             return replace(head, relative=relative)
         fitting = [
-            verb
-            for verb in (*lexicon.TRANSITIVE, *lexicon.PREPOSITIONAL)
-            if verb.slots[0].kinds & head.noun.kinds
+            verb for verb in (*TRANSITIVE, *PREPOSITIONAL) if verb.slots[0].kinds & head.noun.kinds
         ]
         if not fitting:
             return None
@@ -382,6 +409,11 @@ class ClauseSampler(PhraseSampler):
             tense = Tense.PAST
         clause = Clause(subject, Action(verb, (bare,)), tense)
         return replace(head, relative=RelativeClause(clause, gap=0))
+
+
+@cache
+def times_in(sphere: str) -> tuple[Adverb, ...]:
+    return tuple(adverb for adverb in TIMES if sphere in adverb.tenses)
 
 
 def accepts(kinds: frozenset[str], subject: Nominal) -> bool:
@@ -407,7 +439,7 @@ def can_take_modal(clause: Clause) -> bool:
 
 
 # Nobody has to, or is allowed to, have these happen.
-UNWILLED = frozenset("haben verlieren vergessen bekommen verpassen irren ähneln verlaufen".split())
+UNWILLED = frozenset(["haben", "verlieren", "vergessen", "bekommen", "verpassen", "irren", "ähneln", "verlaufen"])
 
 
 def is_quantified(phrase: Nominal) -> bool:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fairseq_mcts.demo.english import (
+from fairseq_mcts.demo.english.morphology import (
     EnglishForms,
     is_third_singular,
     past_of_be,

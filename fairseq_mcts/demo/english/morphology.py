@@ -18,7 +18,7 @@ drive drove driven|eat ate eaten|fall fell fallen|feed fed fed|feel felt felt|fi
 find found found|fly flew flown|forget forgot forgotten|get got got|give gave given|go went gone
 grow grew grown|hang hung hung|have had had|hear heard heard|hide hid hidden|hit hit hit
 hold held held|hurt hurt hurt|keep kept kept|know knew known|lay laid laid|leave left left
-lend lent lent|let let let|lie lay lain|lose lost lost|make made made|meet met met|pay paid paid
+lend lent lent|let let let|lie lay lain|light lit lit|lose lost lost|make made made|meet met met|pay paid paid
 put put put|read read read|ride rode ridden|ring rang rung|rise rose risen|run ran run
 say said said|see saw seen|sell sold sold|send sent sent|set set set|shine shone shone
 show showed shown|sing sang sung|sit sat sat|sleep slept slept|speak spoke spoken
@@ -29,7 +29,7 @@ write wrote written""".replace("\n", "|").split("|")
 }
 DOUBLING = frozenset({"stop", "plan", "hug", "rob", "chat", "drop", "pet"})
 DOUBLING_ING = DOUBLING | frozenset(
-    "begin cut dig forget get hit let put run set sit swim win".split()
+    ["begin", "cut", "dig", "forget", "get", "hit", "let", "put", "run", "set", "sit", "swim", "win"]
 )
 IRREGULAR_PLURALS = {
     "man": "men",
@@ -58,6 +58,8 @@ IRREGULAR_PLURALS = {
 # Words whose first letter misleads the choice between "a" and "an".
 AN_WORDS = ("hour", "honest", "heir")
 A_WORDS = ("uni", "use", "usual", "europ", "one")
+DOUBLED_ADJECTIVES = frozenset({"big", "hot", "thin", "red"})
+LONG_ADJECTIVES = frozenset({"modern", "fragile", "bitter", "polite"})
 LONG_ADJECTIVE_ENDINGS = (
     "ful",
     "ous",
@@ -121,10 +123,7 @@ def plural(noun: Noun) -> str:
         return noun.english_plural
     words = noun.english.split(" ")
     last = words[-1]
-    if last in ("radio", "piano", "photo", "video", "kangaroo"):
-        form = last + "s"
-    else:
-        form = IRREGULAR_PLURALS.get(last) or _with_s(last)
+    form = IRREGULAR_PLURALS.get(last) or (last + "s" if last[-1] == "o" else _with_s(last))
     return " ".join([*words[:-1], form])
 
 
@@ -154,16 +153,13 @@ def graded(adjective: Adjective, degree: Degree) -> str:
         return word[:-1] + ending
     if word.endswith("y"):
         return word[:-1] + "i" + ending
-    short = (
-        word[-1] not in VOWELS + "wy" and word[-2] in VOWELS and word[-3:-2] not in tuple(VOWELS)
-    )
-    return word + (word[-1] if short else "") + ending
+    return word + (word[-1] if word in DOUBLED_ADJECTIVES else "") + ending
 
 
 def is_long(word: str) -> bool:
     """Whether an adjective is compared with more and most."""
-    if word.endswith("y") and len(word) <= 7:
-        return False
+    if word in LONG_ADJECTIVES:
+        return True
     syllables = sum(
         1 for i, c in enumerate(word) if c in VOWELS + "y" and word[i - 1 : i] not in tuple(VOWELS)
     ) - word.endswith("e")
@@ -230,11 +226,8 @@ def possessive_s(phrase: str, *, plural: bool) -> str:
     return phrase + ("'" if plural and phrase.endswith("s") else "'s")
 
 
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+_TENS = ["_", "_", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 
 
 def number_word(value: int) -> str:

@@ -4,20 +4,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from fairseq_mcts.demo.clause_sampler import (
-    ACTION_WEIGHTS,
-    PERSONS,
-    ClauseSampler,
-    can_take_modal,
-)
-from fairseq_mcts.demo.english_clauses import english
-from fairseq_mcts.demo.english_tail import EnglishStyle
+from fairseq_mcts.demo.english.clauses import english
+from fairseq_mcts.demo.english.tail import EnglishStyle
 from fairseq_mcts.demo.features import Address, Number, Polarity, Tense, hearer
-from fairseq_mcts.demo.german_clauses import german
-from fairseq_mcts.demo.german_middle_field import GermanStyle, Role
+from fairseq_mcts.demo.german.clauses import german
+from fairseq_mcts.demo.german.middle_field import GermanStyle, Role
 from fairseq_mcts.demo.lexicon import NOUNS
-from fairseq_mcts.demo.lexicon import verbs as lexicon
+from fairseq_mcts.demo.lexicon.clause_verbs import ASKING, INTENDING, SAYING, SUDDEN
 from fairseq_mcts.demo.lexicon.people import MEN, TITLED, WOMEN
+from fairseq_mcts.demo.lexicon.place_verbs import LOCAL, MOTION
+from fairseq_mcts.demo.lexicon.simple_verbs import TRANSITIVE
 from fairseq_mcts.demo.meaning import (
     Action,
     Clause,
@@ -37,7 +33,13 @@ from fairseq_mcts.demo.meaning import (
     Sentence,
     Wh,
 )
-from fairseq_mcts.demo.phrase_sampler import (
+from fairseq_mcts.demo.sampling.clauses import (
+    ACTION_WEIGHTS,
+    PERSONS,
+    ClauseSampler,
+    can_take_modal,
+)
+from fairseq_mcts.demo.sampling.phrases import (
     SOMEONE,
     adjectives_for,
     can_be_referred_to,
@@ -116,10 +118,10 @@ class Grammar(ClauseSampler):
         return Sentence(replace(clause, subject=headed or head))
 
     def passive(self) -> Sentence:
-        verb = self.ranked([verb for verb in lexicon.TRANSITIVE if verb.passive])
+        verb = self.ranked([verb for verb in TRANSITIVE if verb.passive])
         patient = self.noun_phrase(verb.slots[0].kinds, None)
         agent: Nominal = SOMEONE if self.chance(0.6) else self.noun_phrase(verb.subject, None)
-        tense = self.rng.choices((Tense.PAST, Tense.PERFECT, Tense.FUTURE), (70, 15, 15))[0]
+        tense = Tense.PAST if self.chance(0.8) else Tense.PERFECT
         clause = Clause(agent, Action(verb, (patient,)), tense, passive=True)
         if self.chance(0.2):
             modal = self.weighted({Modal.MUST: 3, Modal.CAN: 2})
@@ -162,9 +164,9 @@ class Grammar(ClauseSampler):
         return self.addressed(Sentence(clause, Mood.QUESTION, Question(gap=0)))
 
     def place_question(self) -> Sentence:
-        verbs, wh = lexicon.LOCAL, Wh.WHERE
+        verbs, wh = LOCAL, Wh.WHERE
         if self.chance(0.4):
-            verbs, wh = lexicon.MOTION, Wh.WHERE_TO
+            verbs, wh = MOTION, Wh.WHERE_TO
         clause = self.action_clause(verbs, None, None, plain=True)
         clause = replace(clause, polarity=Polarity.POSITIVE)
         return Sentence(clause, Mood.QUESTION, Question(wh, gap=0))
@@ -207,6 +209,8 @@ class Grammar(ClauseSampler):
             main = replace(main, tense=Tense.PROGRESSIVE, adverbials=())
         linked = self.second_clause(main, linked_tense)
         leading = conjunction in MAY_LEAD and self.chance(0.35)
+        if conjunction is Conjunction.UNTIL:
+            main = replace(main, polarity=Polarity.POSITIVE)
         return Sentence(main, linked=Linked(conjunction, linked, leading))
 
     def second_clause(self, main: Clause, tense: Tense) -> Clause:
@@ -220,7 +224,7 @@ class Grammar(ClauseSampler):
 
     def same_thing(self) -> Sentence:
         """A thing in the first clause, a pronoun for it in the second."""
-        verbs = [verb for verb in lexicon.TRANSITIVE if verb.slots[0].kinds.isdisjoint(PERSONS)]
+        verbs = [verb for verb in TRANSITIVE if verb.slots[0].kinds.isdisjoint(PERSONS)]
         clause = self.action_clause(verbs, None, Tense.PAST, plain=True)
         action = clause.predicate
         assert isinstance(action, Action)
@@ -239,7 +243,11 @@ class Grammar(ClauseSampler):
                 Conjunction.AND: 1,
             }
         )
-        fitting = [verb for verb in verbs if verb.slots[0].kinds & thing.noun.kinds]
+        fitting = [
+            verb
+            for verb in verbs
+            if verb.slots[0].kinds & thing.noun.kinds and verb.english != action.verb.english
+        ]
         person = Pronoun(clause.subject.referent)
         if fitting and clause.subject.referent.is_person and self.chance(0.45):
             second = Clause(person, Action(self.ranked(fitting), (it,)), Tense.PAST)
@@ -256,9 +264,10 @@ class Grammar(ClauseSampler):
     def content_clause(self) -> Sentence:
         """She says that …; he asks whether …; I do not know where …"""
         asking = self.chance(0.35)
-        verb = self.ranked(lexicon.ASKING if asking else lexicon.SAYING)
+        verb = self.ranked(ASKING if asking else SAYING)
         subject = self.subject(PERSONS)
-        tense = Tense.PRESENT if self.chance(0.6) else Tense.PAST
+        now = verb.english not in SUDDEN and self.chance(0.6)
+        tense = Tense.PRESENT if now else Tense.PAST
         inner_tense = Tense.PAST if tense is Tense.PAST else None
         content = Content(self.clause(None, inner_tense, plain=self.chance(0.5)))
         if asking:
@@ -271,8 +280,8 @@ class Grammar(ClauseSampler):
     def asked_content(self, tense: Tense | None) -> Content:
         kind = self.weighted({"whether": 4, "where": 3, "why": 2, "when": 1})
         if kind == "where":
-            verbs = lexicon.LOCAL if self.chance(0.6) else lexicon.MOTION
-            wh = Wh.WHERE if verbs is lexicon.LOCAL else Wh.WHERE_TO
+            verbs = LOCAL if self.chance(0.6) else MOTION
+            wh = Wh.WHERE if verbs is LOCAL else Wh.WHERE_TO
             clause = self.action_clause(verbs, None, tense, plain=True)
             return Content(replace(clause, polarity=Polarity.POSITIVE), wh, gap=0)
         clause = self.clause(None, tense, ACTION_WEIGHTS, plain=True)
@@ -283,7 +292,7 @@ class Grammar(ClauseSampler):
         return Content(clause, Wh.WHY)
 
     def infinitive(self) -> Sentence:
-        verb = self.ranked(lexicon.INTENDING)
+        verb = self.ranked(INTENDING)
         subject = self.subject(PERSONS)
         tense = Tense.PAST if self.chance(0.6) or verb.stative else Tense.PROGRESSIVE
         inner = self.deed(subject)

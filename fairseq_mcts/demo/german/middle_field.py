@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
 
 from fairseq_mcts.demo.features import IMPERSONAL, Case, Degree, Polarity, Tense
-from fairseq_mcts.demo.german_nouns import comparative, reflexive_pronoun
-from fairseq_mcts.demo.german_phrases import (
+from fairseq_mcts.demo.german.nouns import comparative, reflexive_pronoun
+from fairseq_mcts.demo.german.phrases import (
     clock_time,
     duration,
     nominal,
     prepositional,
     spatial,
 )
-from fairseq_mcts.demo.german_verbs import SEIN, GermanVerb, strong
+from fairseq_mcts.demo.german.verbs import SEIN, GermanVerb, strong
 from fairseq_mcts.demo.meaning import (
     Action,
     Adverbial,
@@ -31,7 +32,7 @@ from fairseq_mcts.demo.meaning import (
     Pronoun,
     Spatial,
 )
-from fairseq_mcts.demo.words import Adverb, AdverbRole, SlotRole
+from fairseq_mcts.demo.words import Adverb, AdverbRole
 
 SUBJECT = -1  # key of the meaning's subject; arguments have their index
 GEBEN = strong("geben", "gibt", "gab", "gegeben", always_preterite=True)  # es gibt
@@ -144,7 +145,7 @@ def middle_field(
 class Negation:
     """Spends a clause's negation on an indefinite phrase (kein), or else on "nicht"."""
 
-    WORDS = {
+    WORDS: ClassVar[dict[Polarity, str]] = {
         Polarity.NOT: "nicht",
         Polarity.NOT_YET: "noch nicht",
         Polarity.NO_LONGER: "nicht mehr",
@@ -216,8 +217,14 @@ def complement_chunk(
         return Chunk(20, text)
     if not is_definite(phrase):
         return Chunk(60, text, Role.OTHER, head)
-    early = style.object_before_time and head is None
+    # "den Hut Peter leihen" would be odd: next to a dative the object stays behind it.
+    early = style.object_before_time and head is None and not has_dative(clause)
     return Chunk(25 if early else 40, text, Role.OTHER, head)
+
+
+def has_dative(clause: Clause) -> bool:
+    action = clause.predicate
+    return isinstance(action, Action) and any(slot.case is Case.DAT for slot in action.verb.slots)
 
 
 def dative_chunk(constituent: Constituent, text: str, head: NounPhrase | None) -> Chunk:
