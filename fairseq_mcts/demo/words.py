@@ -12,7 +12,8 @@ from fairseq_mcts.demo.german.verbs import GermanVerb
 
 # Kinds that stand for several others, so that a verb can ask for "thing".
 KIND_GROUPS: dict[str, str] = {
-    "thing": "item gift tool furniture clothing book text container device toy instrument jewel vehicle",
+    "thing": "item gift tool clothing book text container device toy jewel "
+    "furniture instrument vehicle",
     "portable": "item gift tool clothing book text container device toy jewel",
     "edible": "dish fruit stuff",
     "person": "kin job folk",

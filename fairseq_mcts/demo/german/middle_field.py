@@ -136,7 +136,8 @@ def middle_field(
             chunks.append(complement_chunk(constituent, clause, style, negation))
     chunks.extend(predicative_chunks(clause, negation, taken))
     chunks.extend(adverbial_chunk(adverbial) for adverbial in clause.adverbials)
-    if style.gerade and clause.tense is Tense.PROGRESSIVE and not clause.adverbials:
+    going_on = clause.tense is Tense.PROGRESSIVE and clause.polarity is Polarity.POSITIVE
+    if style.gerade and going_on and not clause.adverbials:
         chunks.append(Chunk(31, "gerade"))
     chunks.extend(negation.leftover())
     return chunks
@@ -207,7 +208,7 @@ def complement_chunk(
     if constituent.preposition:
         text = prepositional(constituent.preposition, phrase, constituent.case)
         return Chunk(65, text, Role.OTHER, head)
-    negative = constituent.case is Case.ACC and negation.spend_on(phrase)
+    negative = negation.spend_on(phrase)
     text = nominal(phrase, constituent.case, negative=negative, von_possessor=style.von_possessor)
     if negative:
         text = negation.decorate(text)

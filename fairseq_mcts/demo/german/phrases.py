@@ -53,7 +53,13 @@ FIXED_CASES = {
     "wegen": Case.GEN,
     "trotz": Case.GEN,
 }
-DER_WORDS = {Determiner.THIS: "dies", Determiner.EVERY: "jed", Determiner.WHICH: "welch"}
+# Determiners with the endings of "der"; after quantifiers adjectives have those endings too.
+DER_WORDS = {
+    Determiner.THIS: "dies",
+    Determiner.EVERY: "jed",
+    Determiner.WHICH: "welch",
+    Determiner.ALL: "all",
+}
 QUANTIFIERS = {Determiner.MANY: "viel", Determiner.SOME: "einig", Determiner.SEVERAL: "mehrer"}
 
 
@@ -108,24 +114,19 @@ def noun_phrase(
 
 def open_phrase(phrase: NounPhrase, case: Case, *, negative: bool, von_possessor: bool) -> Opening:
     """Article or another determiner, with the declension that it asks of adjectives."""
-    gender, number, kind = phrase.noun.gender, phrase.number, phrase.determiner
-    if kind is Determiner.DEFINITE:
-        return Opening(definite_article(case, gender, number), Declension.WEAK)
-    if kind in DER_WORDS:
-        return Opening(der_word(DER_WORDS[kind], case, gender, number), Declension.WEAK)
-    if kind is Determiner.ALL:
-        return Opening(der_word("all", case, gender, number), Declension.WEAK)
-    if kind in QUANTIFIERS:
-        return Opening(der_word(QUANTIFIERS[kind], case, gender, number), Declension.STRONG)
-    if kind is Determiner.NUMERAL:
-        return Opening(number_word(phrase.count), Declension.STRONG)
+    kind, cell = phrase.determiner, (case, phrase.noun.gender, phrase.number)
     if kind is Determiner.POSSESSIVE:
         return open_possessive(phrase, case, von_possessor=von_possessor)
-    if negative:
-        return Opening(ein_word("kein", case, gender, number), Declension.MIXED)
-    if kind is Determiner.INDEFINITE and number is Number.SINGULAR:
-        return Opening(ein_word("ein", case, gender, number), Declension.MIXED)
-    return Opening("", Declension.STRONG)
+    if kind is Determiner.DEFINITE:
+        return Opening(definite_article(*cell), Declension.WEAK)
+    if kind in DER_WORDS:
+        return Opening(der_word(DER_WORDS[kind], *cell), Declension.WEAK)
+    if kind in QUANTIFIERS:
+        return Opening(der_word(QUANTIFIERS[kind], *cell), Declension.STRONG)
+    if negative or (kind is Determiner.INDEFINITE and phrase.number is Number.SINGULAR):
+        return Opening(ein_word("kein" if negative else "ein", *cell), Declension.MIXED)
+    count = number_word(phrase.count) if kind is Determiner.NUMERAL else ""
+    return Opening(count, Declension.STRONG)
 
 
 def open_possessive(phrase: NounPhrase, case: Case, *, von_possessor: bool) -> Opening:

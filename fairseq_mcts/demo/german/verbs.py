@@ -165,18 +165,20 @@ def present(verb: GermanVerb, subject: Referent) -> str:
     """Present indicative, without the separable prefix."""
     if verb.infinitive == "sein":
         return _present_of_sein(subject)
-    stem = verb_stem(verb.infinitive)
     if takes_plural_form(subject):
         return verb.infinitive
-    if subject.person == 2 and subject.address is Address.IHR:
-        return stem + ("et" if needs_linking_e(stem) else "t")
-    if subject.person == 3:
-        return verb.third
     if subject.person == 2:
-        return verb.second or _second_from_third(verb)
-    if verb.infinitive in PRETERITE_PRESENTS:
+        return _present_of_hearer(verb, subject)
+    if subject.person == 3 or verb.infinitive in PRETERITE_PRESENTS:
         return verb.third
     return first_person(verb.infinitive)
+
+
+def _present_of_hearer(verb: GermanVerb, subject: Referent) -> str:
+    if subject.address is Address.IHR:
+        stem = verb_stem(verb.infinitive)
+        return stem + ("et" if needs_linking_e(stem) else "t")
+    return verb.second or _second_from_third(verb)
 
 
 def first_person(infinitive: str) -> str:

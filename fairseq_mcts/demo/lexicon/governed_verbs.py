@@ -6,7 +6,7 @@ from fairseq_mcts.demo.words import Verb
 
 ACC, DAT = Case.ACC, Case.DAT
 
-PREPOSITIONAL: list[Verb] = [
+PREPOSITIONAL: tuple[Verb, ...] = (
     verb("wait", "warten", "person", prep("for", "auf", ACC, "person mail answer")),
     verb("think", "denken", "person", prep("of", "an", ACC, "kin abstract event")),
     verb("talk", "sprechen", "person", prep("about", "über", ACC, "topic")),
@@ -30,9 +30,9 @@ PREPOSITIONAL: list[Verb] = [
     state("smell", "riechen", "room clothing", prep("of", "nach", DAT, "stuff drink cut")),
     state("depend", "ab|hängen", "abstract event", prep("on", "von", DAT, "person abstract")),
     verb("get used", "sich gewöhnen", "person", prep("to", "an", ACC, "home kin rule")),
-]
+)
 
-DATIVE: list[Verb] = [
+DATIVE: tuple[Verb, ...] = (
     verb("help", "helfen", "person", dative("person")),
     verb("thank", "danken", "person", dative("person")),
     state("belong", "gehören", "thing home animal", dative("person", "to")),
@@ -47,9 +47,9 @@ DATIVE: list[Verb] = [
     verb("contradict", "widersprechen", "person", dative("person")),
     verb("forgive", "verzeihen", "person", dative("person")),
     state("resemble", "ähneln", "person", dative("kin")),
-]
+)
 
-DITRANSITIVE: list[Verb] = [
+DITRANSITIVE: tuple[Verb, ...] = (
     verb("give", "geben", "person", dative("person", "(to)"), obj("portable edible")),
     verb("show", "zeigen", "person", dative("person", "(to)"), obj("thing site")),
     verb(
@@ -65,4 +65,4 @@ DITRANSITIVE: list[Verb] = [
     verb("offer", "an|bieten", "person", dative("person", "(to)"), obj("dish drink stuff")),
     verb("recommend", "empfehlen", "person", dative("person", "to"), obj("book film site dish")),
     verb("return", "zurück|geben", "person", dative("person", "to"), obj("book tool jewel")),
-]
+)

@@ -129,7 +129,19 @@ MEN = _first_names("Peter Paul Max Thomas Jonas Felix Hans Karl Lukas Emil Morit
 WOMEN = _first_names(
     "Anna Maria Laura Julia Lena Sophie Clara Eva Greta Ida Johanna Frieda", Sex.FEMALE
 )
-SURNAMES = ["Müller", "Schmidt", "Weber", "Fischer", "Wagner", "Becker", "Hoffmann", "Koch", "Richter", "Vogel", "Lehmann"]
+SURNAMES = [
+    "Müller",
+    "Schmidt",
+    "Weber",
+    "Fischer",
+    "Wagner",
+    "Becker",
+    "Hoffmann",
+    "Koch",
+    "Richter",
+    "Vogel",
+    "Lehmann",
+]
 TITLED: list[ProperName] = [
     entry
     for surname in SURNAMES

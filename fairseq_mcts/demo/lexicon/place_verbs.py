@@ -3,7 +3,7 @@
 from fairseq_mcts.demo.lexicon.verb_frames import direction, motion, obj, rest, state, verb
 from fairseq_mcts.demo.words import Verb
 
-LOCAL: list[Verb] = [
+LOCAL: tuple[Verb, ...] = (
     state("be", "stehen", "standing", rest()),
     state("be", "liegen", "lying", rest()),
     state("live", "wohnen", "person", rest("town country home area")),
@@ -17,9 +17,9 @@ LOCAL: list[Verb] = [
     verb("wait", "warten", "person", rest("building water")),
     verb("sleep", "schlafen", "being", rest("room seat")),
     verb("hide", "sich verstecken", "being", rest("hideout room")),
-]
+)
 
-MOTION: list[Verb] = [
+MOTION: tuple[Verb, ...] = (
     verb("go", "gehen +sein", "person", direction("shop out room green work job")),
     verb("go", "fahren +sein", "person", direction("town country area water")),
     verb("drive", "fahren +sein", "person", direction("town country area building")),
@@ -33,9 +33,9 @@ MOTION: list[Verb] = [
     verb("jump", "springen +sein", "animal", motion("surface")),
     verb("climb", "klettern +sein", "person", motion("surface")),
     verb("crawl", "kriechen +sein", "animal", motion("hideout")),
-]
+)
 
-PLACING: list[Verb] = [
+PLACING: tuple[Verb, ...] = (
     verb("put", "stellen", "person", obj("standing"), motion()),
     verb("put", "legen", "person", obj("lying"), motion()),
     verb("put", "stecken", "person", obj("pocket"), motion("holder")),
@@ -45,4 +45,4 @@ PLACING: list[Verb] = [
     verb("throw", "werfen", "person", obj("portable"), motion("holder")),
     verb("push", "schieben", "person", obj("furniture wheeled"), direction("room green")),
     verb("take", "bringen", "person", obj("kin animal"), direction("building")),
-]
+)

@@ -7,7 +7,7 @@ subject and object (essen/fressen, kennen/wissen), or not at all where German ha
 from fairseq_mcts.demo.lexicon.verb_frames import obj, state, verb
 from fairseq_mcts.demo.words import Verb
 
-INTRANSITIVE: list[Verb] = [
+INTRANSITIVE: tuple[Verb, ...] = (
     verb("sleep", "schlafen", "being"),
     verb("work", "arbeiten", "person"),
     verb("come", "kommen +sein", "person"),
@@ -47,9 +47,9 @@ INTRANSITIVE: list[Verb] = [
     verb("sneeze", "niesen", "being"),
     verb("burn", "brennen", "lightable building"),
     verb("hibernate", "überwintern", "animal"),
-]
+)
 
-TRANSITIVE: list[Verb] = [
+TRANSITIVE: tuple[Verb, ...] = (
     state("see", "sehen", "person", obj("thing being site plant")),
     verb("buy", "kaufen", "person", obj("thing edible drink cut")),
     state("have", "haben", "person", obj("thing pet abstract home")),
@@ -135,11 +135,11 @@ TRANSITIVE: list[Verb] = [
     verb("peel", "schälen", "person", obj("fruit")),
     verb("unpack", "aus|packen", "person", obj("gift luggage")),
     verb("spell", "buchstabieren", "person", obj("spelled")),
-]
+)
 
-WEATHER: list[Verb] = [
+WEATHER: tuple[Verb, ...] = (
     verb("rain", "regnen", ""),
     verb("snow", "schneien", ""),
     verb("storm", "stürmen", ""),
     verb("hail", "hageln", ""),
-]
+)

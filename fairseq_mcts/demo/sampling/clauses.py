@@ -1,6 +1,5 @@
 """Draws clauses: a predicate with its complements, a tense, and adverbials that suit it."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -56,7 +55,7 @@ from fairseq_mcts.demo.sampling.phrases import (
 )
 from fairseq_mcts.demo.words import Adverb, Noun, Slot, SlotRole, Verb, expand_kinds
 
-VERB_CLASSES: dict[str, list[Verb]] = {
+VERB_CLASSES: dict[str, tuple[Verb, ...]] = {
     "transitive": TRANSITIVE,
     "intransitive": INTRANSITIVE,
     "prepositional": PREPOSITIONAL,
@@ -80,7 +79,9 @@ PREDICATE_WEIGHTS: dict[str, float] = {
     "location": 2,
 }
 ACTION_WEIGHTS = {kind: PREDICATE_WEIGHTS[kind] for kind in VERB_CLASSES}
-LASTING = frozenset(["sleep", "work", "live", "wait", "sit", "stay", "cook", "read", "sing", "dance", "look", "repair"])
+LASTING = frozenset(
+    ["sleep", "work", "live", "wait", "sit", "cook", "read", "sing", "dance", "look", "repair"]
+)
 PERSONS = expand_kinds("person")
 PERSON_SAMPLE = next(noun for noun in NOUNS if noun.english == "man")  # stands for any person
 ANYTHING = expand_kinds("person animal thing site dish abstract event film")
@@ -123,20 +124,14 @@ class ClauseSampler(PhraseSampler):
 
     def action_clause(
         self,
-        verbs: Sequence[Verb],
+        verbs: tuple[Verb, ...],
         subject: Nominal | None,
         tense: Tense | None,
         *,
         plain: bool = False,
     ) -> Clause:
-        verb = self.ranked(
-            [
-                verb
-                for verb in verbs
-                if (subject is None or accepts(verb.subject, subject))
-                and not (verb.stative and tense in AHEAD)
-            ]
-        )
+        kinds = None if subject is None else subject_kinds(subject)
+        verb = self.ranked(fitting_verbs(verbs, kinds, tense in AHEAD))
         subject = subject or self.subject(verb.subject)
         action = self.action(verb, subject)
         tense = self.tense(verb) if tense is None else fit_tense(verb, tense)
@@ -273,7 +268,7 @@ class ClauseSampler(PhraseSampler):
         past = clause.tense is Tense.PAST and modal not in (Modal.SHOULD, Modal.WOULD_LIKE)
         tense = Tense.PAST if past else Tense.PRESENT
         adverbials: tuple[Adverbial, ...] = ()
-        if self.chance(0.45):
+        if self.chance(0.45) and not is_stative(clause):
             adverbials = (self.time("past" if past else "future"),)
         return replace(clause, modal=modal, tense=tense, adverbials=adverbials)
 
@@ -416,16 +411,29 @@ def times_in(sphere: str) -> tuple[Adverb, ...]:
     return tuple(adverb for adverb in TIMES if sphere in adverb.tenses)
 
 
-def accepts(kinds: frozenset[str], subject: Nominal) -> bool:
-    """Whether a verb can have this subject."""
-    if isinstance(subject, NounPhrase):
-        return bool(kinds & subject.noun.kinds)
-    return bool(kinds & PERSONS)
+def subject_kinds(subject: Nominal) -> frozenset[str]:
+    return subject.noun.kinds if isinstance(subject, NounPhrase) else PERSONS
+
+
+@cache
+def fitting_verbs(
+    verbs: tuple[Verb, ...], kinds: frozenset[str] | None, ahead: bool
+) -> tuple[Verb, ...]:
+    """The verbs that can have a subject of these kinds, without states if they lie ahead."""
+    return tuple(
+        verb
+        for verb in verbs
+        if (kinds is None or verb.subject & kinds) and not (verb.stative and ahead)
+    )
 
 
 def fit_tense(verb: Verb, tense: Tense) -> Tense:
     """Stative verbs have no progressive."""
     return Tense.PRESENT if verb.stative and tense is Tense.PROGRESSIVE else tense
+
+
+def is_stative(clause: Clause) -> bool:
+    return not isinstance(clause.predicate, Action) or clause.predicate.verb.stative
 
 
 def can_take_modal(clause: Clause) -> bool:
@@ -439,7 +447,9 @@ def can_take_modal(clause: Clause) -> bool:
 
 
 # Nobody has to, or is allowed to, have these happen.
-UNWILLED = frozenset(["haben", "verlieren", "vergessen", "bekommen", "verpassen", "irren", "ähneln", "verlaufen"])
+UNWILLED = frozenset(
+    ["haben", "verlieren", "vergessen", "bekommen", "verpassen", "irren", "ähneln", "verlaufen"]
+)
 
 
 def is_quantified(phrase: Nominal) -> bool:

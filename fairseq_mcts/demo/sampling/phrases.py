@@ -189,7 +189,7 @@ class PhraseSampler:
 
     def qualities(self, noun: Noun, determiner: Determiner) -> tuple[Quality, ...]:
         fitting = adjectives_for(noun)
-        if not fitting or not self.chance(0.3):
+        if not fitting or not self.chance(0.36):
             return ()
         adjective = self.ranked(fitting)
         if determiner is Determiner.DEFINITE and adjective.gradable and self.chance(0.08):

@@ -45,6 +45,7 @@ from fairseq_mcts.demo.sampling.phrases import (
     can_be_referred_to,
 )
 
+IMPERSONAL_OBJECT = tuple(v for v in TRANSITIVE if v.slots[0].kinds.isdisjoint(PERSONS))
 CHILD = next(noun for noun in NOUNS if noun.english == "child")
 CHILDREN = NounPhrase(CHILD, Determiner.BARE, Number.PLURAL)  # "Children, …" speaks to several
 
@@ -86,6 +87,15 @@ LINK_WEIGHTS: dict[Conjunction, float] = {
     Conjunction.AFTER: 5,
     Conjunction.UNTIL: 3,
 }
+TEMPORAL = frozenset(
+    {
+        Conjunction.WHEN_ONCE,
+        Conjunction.WHILE,
+        Conjunction.BEFORE,
+        Conjunction.AFTER,
+        Conjunction.UNTIL,
+    }
+)
 MAY_LEAD = frozenset(LINK_WEIGHTS) - {
     Conjunction.FOR,
     Conjunction.BUT,
@@ -209,8 +219,10 @@ class Grammar(ClauseSampler):
             main = replace(main, tense=Tense.PROGRESSIVE, adverbials=())
         linked = self.second_clause(main, linked_tense)
         leading = conjunction in MAY_LEAD and self.chance(0.35)
-        if conjunction is Conjunction.UNTIL:
+        if conjunction in TEMPORAL:
+            # What does not happen has no time: "before he does not come" makes no sense.
             main = replace(main, polarity=Polarity.POSITIVE)
+            linked = replace(linked, polarity=Polarity.POSITIVE)
         return Sentence(main, linked=Linked(conjunction, linked, leading))
 
     def second_clause(self, main: Clause, tense: Tense) -> Clause:
@@ -224,7 +236,7 @@ class Grammar(ClauseSampler):
 
     def same_thing(self) -> Sentence:
         """A thing in the first clause, a pronoun for it in the second."""
-        verbs = [verb for verb in TRANSITIVE if verb.slots[0].kinds.isdisjoint(PERSONS)]
+        verbs = IMPERSONAL_OBJECT
         clause = self.action_clause(verbs, None, Tense.PAST, plain=True)
         action = clause.predicate
         assert isinstance(action, Action)
@@ -246,7 +258,8 @@ class Grammar(ClauseSampler):
         fitting = [
             verb
             for verb in verbs
-            if verb.slots[0].kinds & thing.noun.kinds and verb.english != action.verb.english
+            if verb.slots[0].kinds & thing.noun.kinds
+            and verb.english not in ("have", action.verb.english)
         ]
         person = Pronoun(clause.subject.referent)
         if fitting and clause.subject.referent.is_person and self.chance(0.45):
@@ -299,10 +312,15 @@ class Grammar(ClauseSampler):
         clause = Clause(subject, Action(verb, infinitive=inner), tense)
         return Sentence(clause)
 
-    def deed(self, subject: Nominal) -> Clause:
+    def deed(
+        self,
+        subject: Nominal,
+        tense: Tense = Tense.PRESENT,
+        weights: dict[str, float] = ACTION_WEIGHTS,
+    ) -> Clause:
         """Something that one can intend to do."""
         while True:
-            clause = self.clause(subject, Tense.PRESENT, ACTION_WEIGHTS, plain=True)
+            clause = self.clause(subject, tense, weights, plain=True)
             action = clause.predicate
             assert isinstance(action, Action)
             if not action.verb.stative and can_take_modal(clause):
@@ -311,9 +329,9 @@ class Grammar(ClauseSampler):
     def purpose(self) -> Sentence:
         """She went to the market (in order) to buy apples."""
         subject = self.subject(PERSONS)
-        weights = {"motion": 4.0, "transitive": 3, "intransitive": 1}
+        weights = {"motion": 4.0, "transitive": 3}
         tense = Tense.PAST if self.chance(0.7) else Tense.PROGRESSIVE
-        main = replace(self.clause(subject, tense, weights, plain=True), polarity=Polarity.POSITIVE)
+        main = self.deed(subject, tense, weights)
         without = self.chance(0.25)
         conjunction = Conjunction.WITHOUT if without else Conjunction.IN_ORDER_TO
         return Sentence(main, linked=Linked(conjunction, self.deed(subject)))
@@ -348,8 +366,8 @@ class Grammar(ClauseSampler):
 
 
 PATTERN_WEIGHTS: dict[Callable[[Grammar], Sentence], float] = {
-    Grammar.statement: 33,
-    Grammar.two_clauses: 15,
+    Grammar.statement: 28,
+    Grammar.two_clauses: 21,
     Grammar.same_thing: 8,
     Grammar.content_clause: 9,
     Grammar.yes_no_question: 6,
