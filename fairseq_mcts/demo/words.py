@@ -56,11 +56,6 @@ class Noun:
     sex: Sex | None = Sex.THING
     relation: Relation | None = None
 
-    @property
-    def only_plural(self) -> bool:
-        """A word like "Ferien" or "scissors" that has no singular in one of the languages."""
-        return "plural-only" in self.kinds
-
 
 def noun(
     english: str,
@@ -133,7 +128,6 @@ class Verb:
     stative: bool = False
     inverted: bool = False
     passive: bool = False
-    complement: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +141,6 @@ class Adjective:
     english_comparative: str = ""
     english_superlative: str = ""
     gradable: bool = True
-    attributive_only: bool = False
 
 
 class AdverbRole(Enum):

@@ -64,9 +64,7 @@ class EnglishWriter:
     def sentence(self, sentence: Sentence) -> str:
         linked = sentence.linked
         if linked and linked.leading:
-            # One opening is enough: no time adverbial in front as well.
-            unopened = EnglishWriter(replace(self.style, time_first=False))
-            main = join(self.linked(linked), ",", unopened.main_clause(sentence))
+            main = join(self.linked(linked), ",", self.time_last().main_clause(sentence))
         else:
             main = self.main_clause(sentence)
         if linked and not linked.leading:
@@ -74,6 +72,10 @@ class EnglishWriter:
             main = join(main, comma, self.linked(linked))
         vocative = f"{nominal(sentence.vocative)}," if sentence.vocative else ""
         return join(vocative, "please" if sentence.please else "", main)
+
+    def time_last(self) -> "EnglishWriter":
+        """For clauses that something else opens already."""
+        return EnglishWriter(replace(self.style, time_first=False))
 
     def main_clause(self, sentence: Sentence) -> str:
         clause, question = sentence.clause, sentence.question
@@ -99,7 +101,7 @@ class EnglishWriter:
             return self.clause(linked.clause, Order.TO_INFINITIVE)
         gerund = linked.conjunction is Conjunction.WITHOUT
         order = Order.GERUND if gerund else Order.STATEMENT
-        return join(linked.conjunction.english, self.clause(linked.clause, order))
+        return join(linked.conjunction.english, self.time_last().clause(linked.clause, order))
 
     def clause(self, clause: Clause, order: Order, *, taken: int | None = None) -> str:
         """One clause; ``taken`` names the constituent that stands in front of it already."""
@@ -212,7 +214,7 @@ class EnglishWriter:
         return self.content(action.content) if action.content else ""
 
     def content(self, content: Content) -> str:
-        inner = self.clause(content.clause, Order.STATEMENT, taken=content.gap)
+        inner = self.time_last().clause(content.clause, Order.STATEMENT, taken=content.gap)
         if content.wh is not None:
             return join(QUESTION_WORDS[content.wh], inner)
         if content.whether:

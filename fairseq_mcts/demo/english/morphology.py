@@ -74,6 +74,7 @@ DOUBLING = frozenset({"admit", "hug", "plan", "stop"})
 DOUBLING_ING = frozenset({"begin", "cut", "forget", "get", "put", "run", "sit", "swim", "win"})
 IRREGULAR_PLURALS = {
     "child": "children",
+    "grandchild": "grandchildren",
     "fish": "fish",
     "goose": "geese",
     "knife": "knives",

@@ -116,7 +116,8 @@ class GermanWriter:
     ) -> str:
         """One clause; ``taken`` names the constituent that stands in the opener already."""
         bones = skeleton(clause)
-        chunks = middle_field(clause, bones, self.style, taken)
+        inverts = order in (Order.FIRST, Order.SECOND)
+        chunks = middle_field(clause, bones, self.style, taken, inverts=inverts)
         if please:
             chunks.append(Chunk(22, "bitte", Role.OTHER))
         if order in (Order.INFINITIVE, Order.COMMAND):

@@ -120,7 +120,12 @@ def skeleton(clause: Clause) -> Skeleton:
 
 
 def middle_field(
-    clause: Clause, bones: Skeleton, style: GermanStyle, taken: int | None
+    clause: Clause,
+    bones: Skeleton,
+    style: GermanStyle,
+    taken: int | None,
+    *,
+    inverts: bool = False,
 ) -> list[Chunk]:
     """All phrases but the verbs, each with its rank; the subject is among them."""
     negation = Negation(clause.polarity)
@@ -130,7 +135,9 @@ def middle_field(
         chunks.append(Chunk(10, text, Role.SUBJECT, relative_head(bones.subject)))
     if bones.verb.reflexive is not None:
         reflexive = reflexive_pronoun(bones.subject.referent, bones.verb.reflexive)
-        chunks.append(Chunk(20, reflexive))
+        # heute freut sich Anna, but heute freut sie sich, weil Anna sich freut
+        leads = inverts and not isinstance(bones.subject, Pronoun)
+        chunks.append(Chunk(8 if leads else 20, reflexive))
     for constituent in bones.constituents:
         if constituent.key != taken:
             chunks.append(complement_chunk(constituent, clause, style, negation))

@@ -235,8 +235,8 @@ def imperative(verb: GermanVerb, address: Address) -> str:
         return stem + ("et" if needs_linking_e(stem) else "t")
     if _raises_e_to_i(verb, stem):
         return verb.third if verb.third.endswith("tt") else verb.third.removesuffix("t")
-    if verb.infinitive.endswith("eln"):
-        return verb.infinitive[:-3] + "le"
+    if verb.infinitive.endswith("n") and not verb.infinitive.endswith("en"):
+        return first_person(verb.infinitive)  # sammle!, füttere!
     return stem + ("e" if needs_linking_e(stem) or stem.endswith("ig") else "")
 
 

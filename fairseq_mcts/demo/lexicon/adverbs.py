@@ -72,20 +72,25 @@ TIMES: list[Adverb] = [
     *(_time(f"next {en}", f"nächsten {de}", "future") for en, de in SEASONS.items()),
 ]
 
-FREQUENCIES: list[Adverb] = [
-    Adverb("often", "oft", AdverbRole.FREQUENCY),
-    Adverb("always", "immer", AdverbRole.FREQUENCY),
-    Adverb("sometimes", "manchmal", AdverbRole.FREQUENCY),
-    Adverb("usually", "meistens", AdverbRole.FREQUENCY),
-    Adverb("rarely", "selten", AdverbRole.FREQUENCY),
-    Adverb("probably", "wahrscheinlich", AdverbRole.FREQUENCY),
-    Adverb("still", "immer noch", AdverbRole.FREQUENCY),
-    Adverb("already", "schon", AdverbRole.FREQUENCY),
-    Adverb("hardly ever", "fast nie", AdverbRole.FREQUENCY),
+
+def _middle(english: str, german: str) -> Adverb:
+    return Adverb(english, german, AdverbRole.FREQUENCY)
+
+
+HABITS: list[Adverb] = [
+    _middle("often", "oft"),
+    _middle("always", "immer"),
+    _middle("sometimes", "manchmal"),
+    _middle("usually", "meistens"),
+    _middle("rarely", "selten"),
+    _middle("hardly ever", "fast nie"),
 ]
-HABITS = FREQUENCIES[:5] + FREQUENCIES[8:]
-JUDGEMENTS = FREQUENCIES[5:6]
-ALREADY = FREQUENCIES[7]
+JUDGEMENTS: list[Adverb] = [
+    _middle("probably", "wahrscheinlich"),
+    _middle("certainly", "sicher"),
+]
+STILL = _middle("still", "immer noch")
+ALREADY = _middle("already", "schon")
 
 MANNERS: list[Adverb] = [
     Adverb("quickly", "schnell", AdverbRole.MANNER),

@@ -43,7 +43,8 @@ SPOTS: list[tuple[str, Relation]] = [
     ("seat", ON),
     ("opener", BESIDE),
 ]
-WALL_SPOTS: list[tuple[str, Relation]] = [("indoors", ON_WALL)]
+# Where pictures and coats hang.
+WALL_SPOTS: list[tuple[str, Relation]] = [("indoors", ON_WALL), ("above", ABOVE)]
 
 PLACES: list[Noun] = [
     noun("city", "die Stadt", "Städte", "place area", relation=IN_TO),

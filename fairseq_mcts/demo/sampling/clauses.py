@@ -13,19 +13,15 @@ from fairseq_mcts.demo.features import (
 from fairseq_mcts.demo.lexicon import NOUNS
 from fairseq_mcts.demo.lexicon.adverbs import (
     ALREADY,
-    BACK_THEN,
     HABITS,
-    JUDGEMENTS,
     MANNERS,
-    TIMES,
-    VEHICLES_TAKEN,
+    STILL,
     WHEREABOUTS,
 )
 from fairseq_mcts.demo.lexicon.governed_verbs import DATIVE, DITRANSITIVE, PREPOSITIONAL
 from fairseq_mcts.demo.lexicon.place_verbs import LOCAL, MOTION, PLACING
 from fairseq_mcts.demo.lexicon.qualities import INTENSIFIERS
 from fairseq_mcts.demo.lexicon.simple_verbs import INTRANSITIVE, TRANSITIVE, WEATHER
-from fairseq_mcts.demo.lexicon.things import TIME_UNITS
 from fairseq_mcts.demo.meaning import (
     Action,
     Adverbial,
@@ -48,9 +44,9 @@ from fairseq_mcts.demo.meaning import (
     RelativeClause,
     Spatial,
 )
+from fairseq_mcts.demo.sampling.adverbials import AdverbialSampler
 from fairseq_mcts.demo.sampling.phrases import (
     SOMETHING,
-    PhraseSampler,
     adjectives_for,
 )
 from fairseq_mcts.demo.words import Adverb, Noun, Slot, SlotRole, Verb, expand_kinds
@@ -86,17 +82,10 @@ PERSONS = expand_kinds("person")
 PERSON_SAMPLE = next(noun for noun in NOUNS if noun.english == "man")  # stands for any person
 ANYTHING = expand_kinds("person animal thing site dish abstract event film")
 AHEAD = frozenset({Tense.FUTURE, Tense.CONDITIONAL, Tense.PLUPERFECT})
-# The part of time that adverbs of a tense must lie in.
-SPHERES = {
-    Tense.PAST: "past",
-    Tense.PRESENT: "habit",
-    Tense.PROGRESSIVE: "present",
-    Tense.FUTURE: "future",
-}
 
 
-class ClauseSampler(PhraseSampler):
-    """Clauses on top of phrases."""
+class ClauseSampler(AdverbialSampler):
+    """Clauses on top of phrases and adverbials."""
 
     def clause(
         self,
@@ -272,70 +261,6 @@ class ClauseSampler(PhraseSampler):
             adverbials = (self.time("past" if past else "future"),)
         return replace(clause, modal=modal, tense=tense, adverbials=adverbials)
 
-    def adverbials(self, clause: Clause, *, lasting: bool) -> tuple[Adverbial, ...]:
-        action, tense = clause.predicate, clause.tense
-        assert isinstance(action, Action)
-        found: list[Adverbial] = []
-        sphere = SPHERES.get(tense)
-        if tense is Tense.PERFECT and self.chance(0.4):
-            found.append(ALREADY)
-        if tense is Tense.PRESENT and not action.verb.stative and self.chance(0.6):
-            found.append(self.ranked(HABITS))
-        elif sphere is not None and not action.verb.stative and self.chance(0.6):
-            found.append(self.time(sphere))
-            day = found[0]
-            if isinstance(day, Adverb) and "day" in day.tenses and self.chance(0.25):
-                found.append(self.clock())
-        elif tense is Tense.PAST and self.chance(0.15):
-            found.append(BACK_THEN)
-        if tense is Tense.FUTURE and self.chance(0.12):
-            found.append(self.ranked(JUDGEMENTS))
-        if lasting and tense is Tense.PAST and self.chance(0.2):
-            found = [self.duration(DurationKind.THROUGHOUT)]
-        found.extend(self.circumstances(clause))
-        return tuple(found)
-
-    def circumstances(self, clause: Clause) -> list[Adverbial]:
-        """Manner and place."""
-        action = clause.predicate
-        assert isinstance(action, Action)
-        if action.verb.stative or not clause.subject.referent.is_person:
-            return []
-        roles = {slot.role for slot in action.verb.slots}
-        if SlotRole.DIRECTION in roles:
-            travels = action.verb.german.infinitive in ("fahren", "reisen")
-            return [self.ranked(VEHICLES_TAKEN)] if travels and self.chance(0.3) else []
-        if roles & {SlotRole.REST, SlotRole.MOTION}:
-            return []
-        found: list[Adverbial] = []
-        if self.chance(0.1):
-            manner = self.ranked(MANNERS)
-            if "plural" not in manner.tenses or clause.subject.referent.is_plural:
-                found.append(manner)
-        if self.chance(0.16):
-            if self.chance(0.3):
-                found.append(self.ranked(WHEREABOUTS))
-            else:
-                noun = self.noun(frozenset({"room", "green", "out"}))
-                found.append(self.place(noun, motion=False))
-        return found
-
-    def time(self, sphere: str) -> Adverbial:
-        if sphere == "past" and self.chance(0.14):
-            return self.duration(DurationKind.AGO)
-        if sphere == "future" and self.chance(0.14):
-            return self.duration(DurationKind.AHEAD)
-        if sphere in ("past", "future") and self.chance(0.1):
-            return self.clock()
-        return self.ranked(times_in(sphere))
-
-    def duration(self, kind: DurationKind) -> Duration:
-        count = self.rng.choices((1, 2, 3, 4, 5, 6, 10, 20), (8, 9, 8, 5, 4, 3, 2, 1))[0]
-        return Duration(kind, count, self.ranked(TIME_UNITS))
-
-    def clock(self) -> ClockTime:
-        return ClockTime(self.rng.randint(1, 12), half=self.chance(0.35))
-
     def polarity(self, subject: Nominal, probability: float) -> Polarity:
         if isinstance(subject, Indefinite) or is_quantified(subject):
             return Polarity.POSITIVE
@@ -351,7 +276,9 @@ class ClauseSampler(PhraseSampler):
             return clause
         if is_indefinite(inner[0]) or clause.adverbials[:1] == (ALREADY,):
             return clause
-        if any(isinstance(a, Adverb) and a in HABITS + MANNERS for a in clause.adverbials):
+        if any(
+            isinstance(a, Adverb) and a in (*HABITS, *MANNERS, STILL) for a in clause.adverbials
+        ):
             return clause
         if any(isinstance(a, Duration | ClockTime) for a in clause.adverbials):
             return clause
@@ -404,11 +331,6 @@ class ClauseSampler(PhraseSampler):
             tense = Tense.PAST
         clause = Clause(subject, Action(verb, (bare,)), tense)
         return replace(head, relative=RelativeClause(clause, gap=0))
-
-
-@cache
-def times_in(sphere: str) -> tuple[Adverb, ...]:
-    return tuple(adverb for adverb in TIMES if sphere in adverb.tenses)
 
 
 def subject_kinds(subject: Nominal) -> frozenset[str]:

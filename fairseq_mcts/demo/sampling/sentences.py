@@ -110,7 +110,7 @@ class Grammar(ClauseSampler):
 
     def sentence(self) -> Sentence:
         pattern = self.weighted(PATTERN_WEIGHTS)
-        return replace(pattern(self), address=self.address)
+        return pattern(self)
 
     # Statements
 
