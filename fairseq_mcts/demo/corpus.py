@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from fairseq_mcts.demo.grammar import draw
+from fairseq_mcts.demo.sampling.sentences import draw
 
 MIN_WORDS, MAX_WORDS = 3, 25
 # The grammar is taken to be exhausted when this many draws in a row bring nothing new.

@@ -5,7 +5,6 @@ from enum import Enum
 
 from fairseq_mcts.demo.features import (
     PEOPLE,
-    Address,
     Degree,
     Gender,
     Number,
@@ -244,7 +243,6 @@ class Conjunction(Enum):
     BEFORE = ("before", "bevor")
     AFTER = ("after", "nachdem")
     UNTIL = ("until", "bis")
-    SO_THAT = ("so that", "damit")
     AND = ("and", "und")
     BUT = ("but", "aber")
     FOR = ("because", "denn")
@@ -261,7 +259,6 @@ class Conjunction(Enum):
         return str(self.value[1])
 
 
-SUBORDINATORS = frozenset(list(Conjunction)[:11])
 COORDINATORS = frozenset({Conjunction.AND, Conjunction.BUT, Conjunction.FOR})
 
 
@@ -299,4 +296,3 @@ class Sentence:
     linked: Linked | None = None
     vocative: Name | NounPhrase | None = None
     please: bool = False
-    address: Address = Address.DU

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from fairseq_mcts.demo.features import Case, Gender, Number, Sex
-from fairseq_mcts.demo.german_verbs import GermanVerb
+from fairseq_mcts.demo.german.verbs import GermanVerb
 
 # Kinds that stand for several others, so that a verb can ask for "thing".
 KIND_GROUPS: dict[str, str] = {
-    "thing": "tool furniture clothing book text container device toy instrument jewel vehicle",
-    "portable": "tool clothing book text container device toy jewel",
-    "edible": "dish fruit bread",
+    "thing": "item gift tool clothing book text container device toy jewel "
+    "furniture instrument vehicle",
+    "portable": "item gift tool clothing book text container device toy jewel",
+    "edible": "dish fruit stuff",
     "person": "kin job folk",
     "being": "kin job folk animal",
     "site": "building room place",
@@ -54,11 +55,6 @@ class Noun:
     mass: bool = False
     sex: Sex | None = Sex.THING
     relation: Relation | None = None
-
-    @property
-    def only_plural(self) -> bool:
-        """A word like "Ferien" or "scissors" that has no singular in one of the languages."""
-        return "plural-only" in self.kinds
 
 
 def noun(
@@ -132,7 +128,6 @@ class Verb:
     stative: bool = False
     inverted: bool = False
     passive: bool = False
-    complement: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +141,6 @@ class Adjective:
     english_comparative: str = ""
     english_superlative: str = ""
     gradable: bool = True
-    attributive_only: bool = False
 
 
 class AdverbRole(Enum):

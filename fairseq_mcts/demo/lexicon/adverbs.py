@@ -29,10 +29,11 @@ MONTHS = {
 }
 SEASONS = {"summer": "Sommer", "winter": "Winter", "spring": "Frühling", "fall": "Herbst"}
 
+BACK_THEN = _time("back then", "damals", "past")
 TIMES: list[Adverb] = [
-    _time("yesterday", "gestern", "past"),
-    _time("today", "heute", "past present future"),
-    _time("tomorrow", "morgen", "future"),
+    _time("yesterday", "gestern", "past day"),
+    _time("today", "heute", "past present future day"),
+    _time("tomorrow", "morgen", "future day"),
     _time("now", "jetzt", "present"),
     _time("last week", "letzte Woche", "past"),
     _time("in the evening", "am Abend", "past habit future"),
@@ -54,37 +55,42 @@ TIMES: list[Adverb] = [
     _time("every morning", "jeden Morgen", "habit"),
     _time("every week", "jede Woche", "habit"),
     _time("at noon", "mittags", "habit past"),
-    _time("the day before yesterday", "vorgestern", "past"),
-    _time("the day after tomorrow", "übermorgen", "future"),
-    _time("back then", "damals", "past"),
+    _time("the day before yesterday", "vorgestern", "past day"),
+    _time("the day after tomorrow", "übermorgen", "future day"),
+    BACK_THEN,
     _time("recently", "neulich", "past"),
     _time("at Christmas", "an Weihnachten", "past future habit"),
     _time("at dawn", "im Morgengrauen", "past habit"),
-    *(_time(f"on {en}", f"am {de}", "past future") for en, de in WEEKDAYS.items()),
+    *(_time(f"on {en}", f"am {de}", "past future day") for en, de in WEEKDAYS.items()),
     *(_time(f"every {en}", f"jeden {de}", "habit") for en, de in WEEKDAYS.items()),
     *(_time(f"on {en} evening", f"am {de}abend", "past future") for en, de in WEEKDAYS.items()),
-    *(_time(f"last {en}", f"letzten {de}", "past") for en, de in WEEKDAYS.items()),
-    *(_time(f"next {en}", f"nächsten {de}", "future") for en, de in WEEKDAYS.items()),
+    *(_time(f"last {en}", f"letzten {de}", "past day") for en, de in WEEKDAYS.items()),
+    *(_time(f"next {en}", f"nächsten {de}", "future day") for en, de in WEEKDAYS.items()),
     *(_time(f"in {en}", f"im {de}", "past future habit") for en, de in MONTHS.items()),
     *(_time(f"in {en}", f"im {de}", "habit") for en, de in SEASONS.items()),
     *(_time(f"last {en}", f"letzten {de}", "past") for en, de in SEASONS.items()),
     *(_time(f"next {en}", f"nächsten {de}", "future") for en, de in SEASONS.items()),
 ]
 
-FREQUENCIES: list[Adverb] = [
-    Adverb("often", "oft", AdverbRole.FREQUENCY),
-    Adverb("always", "immer", AdverbRole.FREQUENCY),
-    Adverb("sometimes", "manchmal", AdverbRole.FREQUENCY),
-    Adverb("usually", "meistens", AdverbRole.FREQUENCY),
-    Adverb("rarely", "selten", AdverbRole.FREQUENCY),
-    Adverb("probably", "wahrscheinlich", AdverbRole.FREQUENCY),
-    Adverb("still", "immer noch", AdverbRole.FREQUENCY),
-    Adverb("already", "schon", AdverbRole.FREQUENCY),
-    Adverb("hardly ever", "fast nie", AdverbRole.FREQUENCY),
+
+def _middle(english: str, german: str) -> Adverb:
+    return Adverb(english, german, AdverbRole.FREQUENCY)
+
+
+HABITS: list[Adverb] = [
+    _middle("often", "oft"),
+    _middle("always", "immer"),
+    _middle("sometimes", "manchmal"),
+    _middle("usually", "meistens"),
+    _middle("rarely", "selten"),
+    _middle("hardly ever", "fast nie"),
 ]
-HABITS = FREQUENCIES[:5] + FREQUENCIES[8:]
-JUDGEMENTS = FREQUENCIES[5:6]
-ALREADY = FREQUENCIES[7]
+JUDGEMENTS: list[Adverb] = [
+    _middle("probably", "wahrscheinlich"),
+    _middle("certainly", "sicher"),
+]
+STILL = _middle("still", "immer noch")
+ALREADY = _middle("already", "schon")
 
 MANNERS: list[Adverb] = [
     Adverb("quickly", "schnell", AdverbRole.MANNER),

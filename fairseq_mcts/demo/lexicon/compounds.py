@@ -25,7 +25,7 @@ MODIFIERS: dict[str, str] = {
     "Salat": "potato=Kartoffel tomato=Tomaten fruit=Obst",
     "Saft": "apple=Apfel orange=Orangen cherry=Kirsch tomato=Tomaten carrot=Karotten",
     "Baum": "apple=Apfel cherry=Kirsch Christmas=Weihnachts pear=Birn",
-    "Mantel": "winter=Winter rain=Regen",
+    "Mantel": "winter=Winter fur=Pelz",
     "Jacke": "winter=Winter leather=Leder",
     "Kleid": "wedding=Hochzeits summer=Sommer",
     "Buch": "school=Schul children's=Kinder history=Geschichts",

@@ -13,6 +13,8 @@ BY_WATER = Relation("by", "to", "an", "an")  # am Fluss, an den Fluss
 ON_TO = Relation("on", "to", "auf", "auf")  # auf dem Platz
 AT_AUF = Relation("at", "to", "auf", "auf")  # auf dem Markt, auf den Markt
 ON = Relation("on", "onto", "auf", "auf")
+ON_ZU = Relation("on", "to", "auf", "zu", Case.DAT)  # auf dem Turm, zum Turm
+UP = Relation("on", "up", "auf", "auf")
 ON_WALL = Relation("on", "on", "an", "an")
 UNDER = Relation("under", "under", "unter", "unter")
 BEHIND = Relation("behind", "behind", "hinter", "hinter")
@@ -36,9 +38,13 @@ SPOTS: list[tuple[str, Relation]] = [
     ("outdoors", BEHIND),
     ("tall", UNDER),
     ("tall", BEHIND),
+    ("hideout", UNDER),
+    ("hideout", BEHIND),
+    ("seat", ON),
     ("opener", BESIDE),
 ]
-WALL_SPOTS: list[tuple[str, Relation]] = [("indoors", ON_WALL)]
+# Where pictures and coats hang.
+WALL_SPOTS: list[tuple[str, Relation]] = [("indoors", ON_WALL), ("above", ABOVE)]
 
 PLACES: list[Noun] = [
     noun("city", "die Stadt", "Städte", "place area", relation=IN_TO),
@@ -80,9 +86,9 @@ PLACES: list[Noun] = [
     noun("theater", "das Theater", "Theater", "building out work", relation=AT_IN),
     noun("market", "der Markt", "Märkte", "place out shop", relation=AT_AUF),
     noun("cellar", "der Keller", "Keller", "room", relation=INSIDE),
-    noun("bridge", "die Brücke", "Brücken", "place outdoors", relation=ON_TO),
-    noun("mountain", "der Berg", "Berge", "place", relation=ON_TO),
-    noun("square", "der Platz", "Plätze", "place", relation=ON_TO),
+    noun("bridge", "die Brücke", "Brücken", "place outdoors", relation=ON),
+    noun("mountain", "der Berg", "Berge", "place slope", relation=UP),
+    noun("square", "der Platz", "Plätze", "place", relation=ON_ZU),
     noun("bank", "das Ufer", "Ufer", "place water", relation=Relation("on", "to", "an", "an")),
     noun("garage", "die Garage", "Garagen", "room", relation=INSIDE),
     noun("bedroom", "das Schlafzimmer", "Schlafzimmer", "room", relation=INSIDE),
@@ -100,7 +106,7 @@ PLACES: list[Noun] = [
         "building home work",
         relation=Relation("on", "to", "auf", "auf"),
     ),
-    noun("tower", "der Turm", "Türme", "building", relation=ON_TO),
+    noun("tower", "der Turm", "Türme", "building", relation=ON_ZU),
     noun("meadow", "die Wiese", "Wiesen", "place green", relation=ON_TO),
     noun("field", "das Feld", "Felder", "place green", relation=ON_TO),
     noun(

@@ -7,57 +7,93 @@ from fairseq_mcts.demo.words import Adjective, Noun
 
 VOWELS = "aeiou"
 
-# base: (past, past participle)
-IRREGULAR_VERBS = {
-    row.split()[0]: (row.split()[1], row.split()[2])
-    for row in """\
-become became become|begin began begun|bite bit bitten|break broke broken|bring brought brought
-build built built|buy bought bought|catch caught caught|choose chose chosen|come came come
-cost cost cost|cut cut cut|dig dug dug|do did done|draw drew drawn|drink drank drunk
-drive drove driven|eat ate eaten|fall fell fallen|feed fed fed|feel felt felt|fight fought fought
-find found found|fly flew flown|forget forgot forgotten|get got got|give gave given|go went gone
-grow grew grown|hang hung hung|have had had|hear heard heard|hide hid hidden|hit hit hit
-hold held held|hurt hurt hurt|keep kept kept|know knew known|lay laid laid|leave left left
-lend lent lent|let let let|lie lay lain|lose lost lost|make made made|meet met met|pay paid paid
-put put put|read read read|ride rode ridden|ring rang rung|rise rose risen|run ran run
-say said said|see saw seen|sell sold sold|send sent sent|set set set|shine shone shone
-show showed shown|sing sang sung|sit sat sat|sleep slept slept|speak spoke spoken
-spend spent spent|stand stood stood|steal stole stolen|sweep swept swept|swim swam swum
-take took taken|teach taught taught|tell told told|think thought thought|throw threw thrown
-understand understood understood|wake woke woken|wear wore worn|win won won
-write wrote written""".replace("\n", "|").split("|")
+# Past and past participle.
+IRREGULAR_VERBS: dict[str, str] = {
+    "begin": "began begun",
+    "bite": "bit bitten",
+    "break": "broke broken",
+    "bring": "brought brought",
+    "build": "built built",
+    "buy": "bought bought",
+    "catch": "caught caught",
+    "come": "came come",
+    "cut": "cut cut",
+    "draw": "drew drawn",
+    "drink": "drank drunk",
+    "drive": "drove driven",
+    "eat": "ate eaten",
+    "fall": "fell fallen",
+    "feed": "fed fed",
+    "find": "found found",
+    "fly": "flew flown",
+    "forget": "forgot forgotten",
+    "forgive": "forgave forgiven",
+    "get": "got got",
+    "give": "gave given",
+    "go": "went gone",
+    "grow": "grew grown",
+    "hang": "hung hung",
+    "have": "had had",
+    "hear": "heard heard",
+    "hide": "hid hidden",
+    "know": "knew known",
+    "lay": "laid laid",
+    "leave": "left left",
+    "lend": "lent lent",
+    "lie": "lay lain",
+    "light": "lit lit",
+    "lose": "lost lost",
+    "meet": "met met",
+    "pay": "paid paid",
+    "put": "put put",
+    "read": "read read",
+    "run": "ran run",
+    "say": "said said",
+    "see": "saw seen",
+    "sell": "sold sold",
+    "send": "sent sent",
+    "show": "showed shown",
+    "sing": "sang sung",
+    "sit": "sat sat",
+    "sleep": "slept slept",
+    "stand": "stood stood",
+    "steal": "stole stolen",
+    "swim": "swam swum",
+    "take": "took taken",
+    "tell": "told told",
+    "think": "thought thought",
+    "throw": "threw thrown",
+    "understand": "understood understood",
+    "wake": "woke woken",
+    "wear": "wore worn",
+    "win": "won won",
+    "write": "wrote written",
 }
-DOUBLING = frozenset({"stop", "plan", "hug", "rob", "chat", "drop", "pet"})
-DOUBLING_ING = DOUBLING | frozenset(
-    "begin cut dig forget get hit let put run set sit swim win".split()
-)
+# Verbs that double their last letter before -ed and -ing, and those that do before -ing only.
+DOUBLING = frozenset({"admit", "hug", "plan", "stop"})
+DOUBLING_ING = frozenset({"begin", "cut", "forget", "get", "put", "run", "sit", "swim", "win"})
 IRREGULAR_PLURALS = {
-    "man": "men",
-    "woman": "women",
     "child": "children",
-    "mouse": "mice",
-    "goose": "geese",
-    "tooth": "teeth",
-    "foot": "feet",
-    "sheep": "sheep",
+    "grandchild": "grandchildren",
     "fish": "fish",
-    "deer": "deer",
+    "goose": "geese",
     "knife": "knives",
-    "wife": "wives",
-    "leaf": "leaves",
-    "wolf": "wolves",
+    "man": "men",
+    "mouse": "mice",
+    "potato": "potatoes",
+    "sheep": "sheep",
     "shelf": "shelves",
     "thief": "thieves",
-    "potato": "potatoes",
     "tomato": "tomatoes",
-    "loaf": "loaves",
-    "calf": "calves",
-    "aircraft": "aircraft",
-    "person": "people",
+    "wife": "wives",
+    "wolf": "wolves",
+    "woman": "women",
 }
 # Words whose first letter misleads the choice between "a" and "an".
 AN_WORDS = ("hour", "honest", "heir")
 A_WORDS = ("uni", "use", "usual", "europ", "one")
+DOUBLED_ADJECTIVES = frozenset({"big", "hot", "thin", "red"})
+LONG_ADJECTIVES = frozenset({"modern", "fragile", "bitter", "polite"})
 LONG_ADJECTIVE_ENDINGS = (
     "ful",
     "ous",
@@ -86,7 +122,7 @@ def verb_forms(base: str) -> EnglishForms:
     if base == "be":
         return EnglishForms("be", "is", "was", "been", "being")
     regular_past = _with_ed(base)
-    past, participle = IRREGULAR_VERBS.get(base, (regular_past, regular_past))
+    past, participle = IRREGULAR_VERBS.get(base, f"{regular_past} {regular_past}").split(" ")
     third = "has" if base == "have" else _with_s(base)
     return EnglishForms(base, third, past, participle, _with_ing(base))
 
@@ -112,20 +148,16 @@ def _with_ing(base: str) -> str:
         return base[:-2] + "ying"
     if base.endswith("e") and not base.endswith(("ee", "ye", "oe")):
         return base[:-1] + "ing"
-    return base + (base[-1] if base in DOUBLING_ING else "") + "ing"
+    return base + (base[-1] if base in DOUBLING | DOUBLING_ING else "") + "ing"
 
 
 def plural(noun: Noun) -> str:
     """Plural of the last word: "kitchen table" → "kitchen tables"."""
     if noun.english_plural:
         return noun.english_plural
-    words = noun.english.split(" ")
-    last = words[-1]
-    if last in ("radio", "piano", "photo", "video", "kangaroo"):
-        form = last + "s"
-    else:
-        form = IRREGULAR_PLURALS.get(last) or _with_s(last)
-    return " ".join([*words[:-1], form])
+    *modifiers, last = noun.english.split(" ")
+    form = IRREGULAR_PLURALS.get(last) or (last + "s" if last[-1] == "o" else _with_s(last))
+    return " ".join([*modifiers, form])
 
 
 def noun_form(noun: Noun, number: Number) -> str:
@@ -154,16 +186,13 @@ def graded(adjective: Adjective, degree: Degree) -> str:
         return word[:-1] + ending
     if word.endswith("y"):
         return word[:-1] + "i" + ending
-    short = (
-        word[-1] not in VOWELS + "wy" and word[-2] in VOWELS and word[-3:-2] not in tuple(VOWELS)
-    )
-    return word + (word[-1] if short else "") + ending
+    return word + (word[-1] if word in DOUBLED_ADJECTIVES else "") + ending
 
 
 def is_long(word: str) -> bool:
     """Whether an adjective is compared with more and most."""
-    if word.endswith("y") and len(word) <= 7:
-        return False
+    if word in LONG_ADJECTIVES:
+        return True
     syllables = sum(
         1 for i, c in enumerate(word) if c in VOWELS + "y" and word[i - 1 : i] not in tuple(VOWELS)
     ) - word.endswith("e")
@@ -230,11 +259,29 @@ def possessive_s(phrase: str, *, plural: bool) -> str:
     return phrase + ("'" if plural and phrase.endswith("s") else "'s")
 
 
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ONES = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ["_", "_", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 
 
 def number_word(value: int) -> str:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from fairseq_mcts.demo.english import graded
-from fairseq_mcts.demo.english_phrases import (
+from fairseq_mcts.demo.english.morphology import graded
+from fairseq_mcts.demo.english.phrases import (
     clock_time,
     comparison,
     duration,
@@ -158,7 +158,7 @@ def action_complements(
         preposition = slot.english.strip("()")
         shiftable = has_two_objects and slot.english.startswith("(")
         if index == taken or (clause.passive and index == 0):
-            if index == taken and preposition:
+            if preposition:
                 pieces.append(Piece(preposition))
             continue
         if isinstance(argument, Spatial):

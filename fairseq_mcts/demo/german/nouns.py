@@ -216,11 +216,36 @@ def interrogative_adverb(preposition: str) -> str:
 
 def name_genitive(name: str) -> str:
     """Annas, but Hans' and Max'."""
-    return name + ("’" if name.endswith(("s", "ß", "x", "z")) else "s")
+    return name + ("'" if name.endswith(("s", "ß", "x", "z")) else "s")
 
 
-_ONES = "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split()
-_TENS = "_ zehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split()
+_ONES = [
+    "null",
+    "eins",
+    "zwei",
+    "drei",
+    "vier",
+    "fünf",
+    "sechs",
+    "sieben",
+    "acht",
+    "neun",
+    "zehn",
+    "elf",
+    "zwölf",
+]
+_TENS = [
+    "_",
+    "zehn",
+    "zwanzig",
+    "dreißig",
+    "vierzig",
+    "fünfzig",
+    "sechzig",
+    "siebzig",
+    "achtzig",
+    "neunzig",
+]
 
 
 def number_word(value: int) -> str:

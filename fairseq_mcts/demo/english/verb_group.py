@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fairseq_mcts.demo.english import (
+from fairseq_mcts.demo.english.morphology import (
     EnglishForms,
     is_third_singular,
     past_of_be,
@@ -112,19 +112,18 @@ def verb_group(
     if modal is not None:
         negated = polarity is not Polarity.POSITIVE
         return _modal_group(modal, head, subject, tense, negated=negated, have_to=have_to)
+    if tense is Tense.FUTURE and going_to:
+        return VerbGroup(present_of_be(subject), f"going to {head.base}")
     have = "has" if is_third_singular(subject) else "have"
-    if tense is Tense.FUTURE:
-        if going_to:
-            return VerbGroup(present_of_be(subject), f"going to {head.base}")
-        return VerbGroup("will", head.base)
-    if tense is Tense.CONDITIONAL:
-        return VerbGroup("would", head.base)
-    if tense is Tense.PERFECT or (tense is Tense.SINCE and stative):
-        return VerbGroup(have, head.participle)
-    if tense is Tense.SINCE:
-        return VerbGroup(have, f"been {head.ing}")
-    if tense is Tense.PLUPERFECT:
-        return VerbGroup("had", head.participle)
+    compound = {
+        Tense.FUTURE: VerbGroup("will", head.base),
+        Tense.CONDITIONAL: VerbGroup("would", head.base),
+        Tense.PERFECT: VerbGroup(have, head.participle),
+        Tense.PLUPERFECT: VerbGroup("had", head.participle),
+        Tense.SINCE: VerbGroup(have, head.participle if stative else f"been {head.ing}"),
+    }
+    if tense in compound:
+        return compound[tense]
     if tense is Tense.PROGRESSIVE and not stative:
         return VerbGroup(present_of_be(subject), head.ing)
     return head.simple(subject, past=tense in PAST_FORMS, unreal=tense is Tense.HYPOTHETICAL)
@@ -134,23 +133,23 @@ def _modal_group(
     modal: Modal, head: Head, subject: Referent, tense: Tense, *, negated: bool, have_to: bool
 ) -> VerbGroup:
     past = tense in (Tense.PAST, Tense.HYPOTHETICAL, Tense.CONDITIONAL)
-    if modal is Modal.CAN:
-        return VerbGroup("could" if past else "can", head.base)
-    if modal is Modal.SHOULD:
-        return VerbGroup("should", head.base)
-    if modal is Modal.WOULD_LIKE:
-        return VerbGroup("would", f"like to {head.base}")
+    auxiliaries = {
+        Modal.CAN: VerbGroup("could" if past else "can", head.base),
+        Modal.SHOULD: VerbGroup("should", head.base),
+        Modal.WOULD_LIKE: VerbGroup("would", f"like to {head.base}"),
+    }
+    if not (past or have_to):
+        # "may not" could mean "perhaps not": the ban is "must not".
+        auxiliaries[Modal.MAY] = VerbGroup("must" if negated else "may", head.base)
+        if not negated:
+            auxiliaries[Modal.MUST] = VerbGroup("must", head.base)
+    if modal in auxiliaries:
+        return auxiliaries[modal]
     if modal is Modal.MAY:
-        if not past and not have_to:
-            # "may not" could mean "perhaps not": the ban is "must not".
-            return VerbGroup("must" if negated else "may", head.base)
         be = past_of_be(subject) if past else present_of_be(subject)
         return VerbGroup(be, f"allowed to {head.base}")
-    if modal is Modal.MUST and not (past or negated or have_to):
-        return VerbGroup("must", head.base)
     forms = verb_forms("want" if modal is Modal.WANT else "have")
     if past:
-        group = VerbGroup(forms.past, do_form="did", base=forms.base)
-    else:
-        group = finite_present(forms, subject)
+        return VerbGroup(forms.past, f"to {head.base}", do_form="did", base=forms.base)
+    group = finite_present(forms, subject)
     return VerbGroup(group.finite, f"to {head.base}", group.do_form, group.base)

@@ -1,6 +1,6 @@
 """English noun phrases, places and times: meaning in, words out."""
 
-from fairseq_mcts.demo.english import (
+from fairseq_mcts.demo.english.morphology import (
     graded,
     indefinite_article,
     noun_form,
@@ -30,7 +30,7 @@ PLAIN_DETERMINERS = {
     Determiner.DEFINITE: "the",
     Determiner.EVERY: "every",
     Determiner.WHICH: "which",
-    Determiner.ALL: "all",
+    Determiner.ALL: "all the",
     Determiner.MANY: "many",
     Determiner.SOME: "some",
     Determiner.SEVERAL: "several",

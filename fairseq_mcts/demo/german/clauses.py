@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from fairseq_mcts.demo.features import Case
-from fairseq_mcts.demo.german_middle_field import (
+from fairseq_mcts.demo.german.middle_field import (
     SUBJECT,
     Chunk,
     GermanStyle,
@@ -13,15 +13,15 @@ from fairseq_mcts.demo.german_middle_field import (
     middle_field,
     skeleton,
 )
-from fairseq_mcts.demo.german_nouns import (
+from fairseq_mcts.demo.german.nouns import (
     CASES,
     interrogative_adverb,
     join_preposition,
     relative_pronoun,
 )
-from fairseq_mcts.demo.german_phrases import FIXED_CASES, nominal
-from fairseq_mcts.demo.german_verb_complex import VerbComplex, verb_complex
-from fairseq_mcts.demo.german_verbs import imperative
+from fairseq_mcts.demo.german.phrases import FIXED_CASES, nominal
+from fairseq_mcts.demo.german.verb_complex import VerbComplex, verb_complex
+from fairseq_mcts.demo.german.verbs import imperative
 from fairseq_mcts.demo.meaning import (
     COORDINATORS,
     Action,
@@ -116,7 +116,8 @@ class GermanWriter:
     ) -> str:
         """One clause; ``taken`` names the constituent that stands in the opener already."""
         bones = skeleton(clause)
-        chunks = middle_field(clause, bones, self.style, taken)
+        inverts = order in (Order.FIRST, Order.SECOND)
+        chunks = middle_field(clause, bones, self.style, taken, inverts=inverts)
         if please:
             chunks.append(Chunk(22, "bitte", Role.OTHER))
         if order in (Order.INFINITIVE, Order.COMMAND):

@@ -4,20 +4,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from fairseq_mcts.demo.clause_sampler import (
-    ACTION_WEIGHTS,
-    PERSONS,
-    ClauseSampler,
-    can_take_modal,
-)
-from fairseq_mcts.demo.english_clauses import english
-from fairseq_mcts.demo.english_tail import EnglishStyle
+from fairseq_mcts.demo.english.clauses import english
+from fairseq_mcts.demo.english.tail import EnglishStyle
 from fairseq_mcts.demo.features import Address, Number, Polarity, Tense, hearer
-from fairseq_mcts.demo.german_clauses import german
-from fairseq_mcts.demo.german_middle_field import GermanStyle, Role
+from fairseq_mcts.demo.german.clauses import german
+from fairseq_mcts.demo.german.middle_field import GermanStyle, Role
 from fairseq_mcts.demo.lexicon import NOUNS
-from fairseq_mcts.demo.lexicon import verbs as lexicon
+from fairseq_mcts.demo.lexicon.clause_verbs import ASKING, INTENDING, SAYING, SUDDEN
 from fairseq_mcts.demo.lexicon.people import MEN, TITLED, WOMEN
+from fairseq_mcts.demo.lexicon.place_verbs import LOCAL, MOTION
+from fairseq_mcts.demo.lexicon.simple_verbs import TRANSITIVE
 from fairseq_mcts.demo.meaning import (
     Action,
     Clause,
@@ -37,12 +33,19 @@ from fairseq_mcts.demo.meaning import (
     Sentence,
     Wh,
 )
-from fairseq_mcts.demo.phrase_sampler import (
+from fairseq_mcts.demo.sampling.clauses import (
+    ACTION_WEIGHTS,
+    PERSONS,
+    ClauseSampler,
+    can_take_modal,
+)
+from fairseq_mcts.demo.sampling.phrases import (
     SOMEONE,
     adjectives_for,
     can_be_referred_to,
 )
 
+IMPERSONAL_OBJECT = tuple(v for v in TRANSITIVE if v.slots[0].kinds.isdisjoint(PERSONS))
 CHILD = next(noun for noun in NOUNS if noun.english == "child")
 CHILDREN = NounPhrase(CHILD, Determiner.BARE, Number.PLURAL)  # "Children, …" speaks to several
 
@@ -84,6 +87,15 @@ LINK_WEIGHTS: dict[Conjunction, float] = {
     Conjunction.AFTER: 5,
     Conjunction.UNTIL: 3,
 }
+TEMPORAL = frozenset(
+    {
+        Conjunction.WHEN_ONCE,
+        Conjunction.WHILE,
+        Conjunction.BEFORE,
+        Conjunction.AFTER,
+        Conjunction.UNTIL,
+    }
+)
 MAY_LEAD = frozenset(LINK_WEIGHTS) - {
     Conjunction.FOR,
     Conjunction.BUT,
@@ -98,7 +110,7 @@ class Grammar(ClauseSampler):
 
     def sentence(self) -> Sentence:
         pattern = self.weighted(PATTERN_WEIGHTS)
-        return replace(pattern(self), address=self.address)
+        return pattern(self)
 
     # Statements
 
@@ -116,10 +128,10 @@ class Grammar(ClauseSampler):
         return Sentence(replace(clause, subject=headed or head))
 
     def passive(self) -> Sentence:
-        verb = self.ranked([verb for verb in lexicon.TRANSITIVE if verb.passive])
+        verb = self.ranked([verb for verb in TRANSITIVE if verb.passive])
         patient = self.noun_phrase(verb.slots[0].kinds, None)
         agent: Nominal = SOMEONE if self.chance(0.6) else self.noun_phrase(verb.subject, None)
-        tense = self.rng.choices((Tense.PAST, Tense.PERFECT, Tense.FUTURE), (70, 15, 15))[0]
+        tense = Tense.PAST if self.chance(0.8) else Tense.PERFECT
         clause = Clause(agent, Action(verb, (patient,)), tense, passive=True)
         if self.chance(0.2):
             modal = self.weighted({Modal.MUST: 3, Modal.CAN: 2})
@@ -162,9 +174,9 @@ class Grammar(ClauseSampler):
         return self.addressed(Sentence(clause, Mood.QUESTION, Question(gap=0)))
 
     def place_question(self) -> Sentence:
-        verbs, wh = lexicon.LOCAL, Wh.WHERE
+        verbs, wh = LOCAL, Wh.WHERE
         if self.chance(0.4):
-            verbs, wh = lexicon.MOTION, Wh.WHERE_TO
+            verbs, wh = MOTION, Wh.WHERE_TO
         clause = self.action_clause(verbs, None, None, plain=True)
         clause = replace(clause, polarity=Polarity.POSITIVE)
         return Sentence(clause, Mood.QUESTION, Question(wh, gap=0))
@@ -207,6 +219,10 @@ class Grammar(ClauseSampler):
             main = replace(main, tense=Tense.PROGRESSIVE, adverbials=())
         linked = self.second_clause(main, linked_tense)
         leading = conjunction in MAY_LEAD and self.chance(0.35)
+        if conjunction in TEMPORAL:
+            # What does not happen has no time: "before he does not come" makes no sense.
+            main = replace(main, polarity=Polarity.POSITIVE)
+            linked = replace(linked, polarity=Polarity.POSITIVE)
         return Sentence(main, linked=Linked(conjunction, linked, leading))
 
     def second_clause(self, main: Clause, tense: Tense) -> Clause:
@@ -220,7 +236,7 @@ class Grammar(ClauseSampler):
 
     def same_thing(self) -> Sentence:
         """A thing in the first clause, a pronoun for it in the second."""
-        verbs = [verb for verb in lexicon.TRANSITIVE if verb.slots[0].kinds.isdisjoint(PERSONS)]
+        verbs = IMPERSONAL_OBJECT
         clause = self.action_clause(verbs, None, Tense.PAST, plain=True)
         action = clause.predicate
         assert isinstance(action, Action)
@@ -239,7 +255,12 @@ class Grammar(ClauseSampler):
                 Conjunction.AND: 1,
             }
         )
-        fitting = [verb for verb in verbs if verb.slots[0].kinds & thing.noun.kinds]
+        fitting = [
+            verb
+            for verb in verbs
+            if verb.slots[0].kinds & thing.noun.kinds
+            and verb.english not in ("have", action.verb.english)
+        ]
         person = Pronoun(clause.subject.referent)
         if fitting and clause.subject.referent.is_person and self.chance(0.45):
             second = Clause(person, Action(self.ranked(fitting), (it,)), Tense.PAST)
@@ -256,9 +277,10 @@ class Grammar(ClauseSampler):
     def content_clause(self) -> Sentence:
         """She says that …; he asks whether …; I do not know where …"""
         asking = self.chance(0.35)
-        verb = self.ranked(lexicon.ASKING if asking else lexicon.SAYING)
+        verb = self.ranked(ASKING if asking else SAYING)
         subject = self.subject(PERSONS)
-        tense = Tense.PRESENT if self.chance(0.6) else Tense.PAST
+        now = verb.english not in SUDDEN and self.chance(0.6)
+        tense = Tense.PRESENT if now else Tense.PAST
         inner_tense = Tense.PAST if tense is Tense.PAST else None
         content = Content(self.clause(None, inner_tense, plain=self.chance(0.5)))
         if asking:
@@ -271,8 +293,8 @@ class Grammar(ClauseSampler):
     def asked_content(self, tense: Tense | None) -> Content:
         kind = self.weighted({"whether": 4, "where": 3, "why": 2, "when": 1})
         if kind == "where":
-            verbs = lexicon.LOCAL if self.chance(0.6) else lexicon.MOTION
-            wh = Wh.WHERE if verbs is lexicon.LOCAL else Wh.WHERE_TO
+            verbs = LOCAL if self.chance(0.6) else MOTION
+            wh = Wh.WHERE if verbs is LOCAL else Wh.WHERE_TO
             clause = self.action_clause(verbs, None, tense, plain=True)
             return Content(replace(clause, polarity=Polarity.POSITIVE), wh, gap=0)
         clause = self.clause(None, tense, ACTION_WEIGHTS, plain=True)
@@ -283,17 +305,22 @@ class Grammar(ClauseSampler):
         return Content(clause, Wh.WHY)
 
     def infinitive(self) -> Sentence:
-        verb = self.ranked(lexicon.INTENDING)
+        verb = self.ranked(INTENDING)
         subject = self.subject(PERSONS)
         tense = Tense.PAST if self.chance(0.6) or verb.stative else Tense.PROGRESSIVE
         inner = self.deed(subject)
         clause = Clause(subject, Action(verb, infinitive=inner), tense)
         return Sentence(clause)
 
-    def deed(self, subject: Nominal) -> Clause:
+    def deed(
+        self,
+        subject: Nominal,
+        tense: Tense = Tense.PRESENT,
+        weights: dict[str, float] = ACTION_WEIGHTS,
+    ) -> Clause:
         """Something that one can intend to do."""
         while True:
-            clause = self.clause(subject, Tense.PRESENT, ACTION_WEIGHTS, plain=True)
+            clause = self.clause(subject, tense, weights, plain=True)
             action = clause.predicate
             assert isinstance(action, Action)
             if not action.verb.stative and can_take_modal(clause):
@@ -302,9 +329,9 @@ class Grammar(ClauseSampler):
     def purpose(self) -> Sentence:
         """She went to the market (in order) to buy apples."""
         subject = self.subject(PERSONS)
-        weights = {"motion": 4.0, "transitive": 3, "intransitive": 1}
+        weights = {"motion": 4.0, "transitive": 3}
         tense = Tense.PAST if self.chance(0.7) else Tense.PROGRESSIVE
-        main = replace(self.clause(subject, tense, weights, plain=True), polarity=Polarity.POSITIVE)
+        main = self.deed(subject, tense, weights)
         without = self.chance(0.25)
         conjunction = Conjunction.WITHOUT if without else Conjunction.IN_ORDER_TO
         return Sentence(main, linked=Linked(conjunction, self.deed(subject)))
@@ -339,8 +366,8 @@ class Grammar(ClauseSampler):
 
 
 PATTERN_WEIGHTS: dict[Callable[[Grammar], Sentence], float] = {
-    Grammar.statement: 33,
-    Grammar.two_clauses: 15,
+    Grammar.statement: 28,
+    Grammar.two_clauses: 21,
     Grammar.same_thing: 8,
     Grammar.content_clause: 9,
     Grammar.yes_no_question: 6,

@@ -1,12 +1,12 @@
 """English clauses: subject–verb–object order, questions, and what follows the object."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
-from fairseq_mcts.demo.english import verb_forms
-from fairseq_mcts.demo.english_phrases import nominal
-from fairseq_mcts.demo.english_tail import EnglishStyle, Tail, clause_tail
-from fairseq_mcts.demo.english_verb_group import VerbGroup, verb_group
+from fairseq_mcts.demo.english.morphology import verb_forms
+from fairseq_mcts.demo.english.phrases import nominal
+from fairseq_mcts.demo.english.tail import EnglishStyle, Tail, clause_tail
+from fairseq_mcts.demo.english.verb_group import VerbGroup, verb_group
 from fairseq_mcts.demo.features import Polarity
 from fairseq_mcts.demo.meaning import (
     Action,
@@ -63,14 +63,19 @@ class EnglishWriter:
 
     def sentence(self, sentence: Sentence) -> str:
         linked = sentence.linked
-        main = self.main_clause(sentence)
         if linked and linked.leading:
-            main = join(self.linked(linked), ",", main)
-        elif linked:
+            main = join(self.linked(linked), ",", self.time_last().main_clause(sentence))
+        else:
+            main = self.main_clause(sentence)
+        if linked and not linked.leading:
             comma = "," if linked.conjunction in COMMA_BEFORE else ""
             main = join(main, comma, self.linked(linked))
         vocative = f"{nominal(sentence.vocative)}," if sentence.vocative else ""
         return join(vocative, "please" if sentence.please else "", main)
+
+    def time_last(self) -> "EnglishWriter":
+        """For clauses that something else opens already."""
+        return EnglishWriter(replace(self.style, time_first=False))
 
     def main_clause(self, sentence: Sentence) -> str:
         clause, question = sentence.clause, sentence.question
@@ -96,7 +101,7 @@ class EnglishWriter:
             return self.clause(linked.clause, Order.TO_INFINITIVE)
         gerund = linked.conjunction is Conjunction.WITHOUT
         order = Order.GERUND if gerund else Order.STATEMENT
-        return join(linked.conjunction.english, self.clause(linked.clause, order))
+        return join(linked.conjunction.english, self.time_last().clause(linked.clause, order))
 
     def clause(self, clause: Clause, order: Order, *, taken: int | None = None) -> str:
         """One clause; ``taken`` names the constituent that stands in front of it already."""
@@ -209,7 +214,7 @@ class EnglishWriter:
         return self.content(action.content) if action.content else ""
 
     def content(self, content: Content) -> str:
-        inner = self.clause(content.clause, Order.STATEMENT, taken=content.gap)
+        inner = self.time_last().clause(content.clause, Order.STATEMENT, taken=content.gap)
         if content.wh is not None:
             return join(QUESTION_WORDS[content.wh], inner)
         if content.whether:

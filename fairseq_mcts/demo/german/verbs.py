@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from fairseq_mcts.demo.features import Address, Case, Number, Referent
+from fairseq_mcts.demo.german.strong_verbs import PRETERITE_LOVERS, STRONG_VERBS
 
 INSEPARABLE_PREFIXES = ("be", "emp", "ent", "er", "ge", "miss", "ver", "zer", "unter", "über")
 # Verbs that only look as if they had an inseparable prefix.
@@ -85,6 +86,32 @@ def weak(infinitive: str, *, sein: bool = False, reflexive: Case | None = None) 
     )
 
 
+def german_verb(notation: str) -> GermanVerb:
+    """A verb from its lexicon notation.
+
+    ``an|kommen +sein``: separable prefix, perfect with sein; ``sich freuen`` and
+    ``sich(dat) an|sehen``: reflexive; ``hängen +weak``: regular in spite of a strong twin.
+    """
+    words = notation.split()
+    reflexive = {"sich": Case.ACC, "sich(dat)": Case.DAT}.get(words[0])
+    infinitive = words[0] if reflexive is None else words[1]
+    sein = "+sein" in words
+    base = infinitive.rpartition("|")[2]
+    if base not in STRONG_VERBS or "+weak" in words:
+        return weak(infinitive, sein=sein, reflexive=reflexive)
+    third, past, participle, *second = STRONG_VERBS[base].split()
+    return strong(
+        infinitive,
+        third,
+        past,
+        participle,
+        second="".join(second),
+        sein=sein,
+        reflexive=reflexive,
+        always_preterite=infinitive in PRETERITE_LOVERS,
+    )
+
+
 def verb_stem(infinitive: str) -> str:
     return infinitive[:-2] if infinitive.endswith("en") else infinitive[:-1]
 
@@ -138,18 +165,20 @@ def present(verb: GermanVerb, subject: Referent) -> str:
     """Present indicative, without the separable prefix."""
     if verb.infinitive == "sein":
         return _present_of_sein(subject)
-    stem = verb_stem(verb.infinitive)
     if takes_plural_form(subject):
         return verb.infinitive
-    if subject.person == 2 and subject.address is Address.IHR:
-        return stem + ("et" if needs_linking_e(stem) else "t")
-    if subject.person == 3:
-        return verb.third
     if subject.person == 2:
-        return verb.second or _second_from_third(verb)
-    if verb.infinitive in PRETERITE_PRESENTS:
+        return _present_of_hearer(verb, subject)
+    if subject.person == 3 or verb.infinitive in PRETERITE_PRESENTS:
         return verb.third
     return first_person(verb.infinitive)
+
+
+def _present_of_hearer(verb: GermanVerb, subject: Referent) -> str:
+    if subject.address is Address.IHR:
+        stem = verb_stem(verb.infinitive)
+        return stem + ("et" if needs_linking_e(stem) else "t")
+    return verb.second or _second_from_third(verb)
 
 
 def first_person(infinitive: str) -> str:
@@ -206,8 +235,8 @@ def imperative(verb: GermanVerb, address: Address) -> str:
         return stem + ("et" if needs_linking_e(stem) else "t")
     if _raises_e_to_i(verb, stem):
         return verb.third if verb.third.endswith("tt") else verb.third.removesuffix("t")
-    if verb.infinitive.endswith("eln"):
-        return verb.infinitive[:-3] + "le"
+    if verb.infinitive.endswith("n") and not verb.infinitive.endswith("en"):
+        return first_person(verb.infinitive)  # sammle!, füttere!
     return stem + ("e" if needs_linking_e(stem) or stem.endswith("ig") else "")
 
 

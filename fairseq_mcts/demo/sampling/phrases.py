@@ -1,7 +1,7 @@
 """Draws noun phrases, places and times from the lexicon, frequent words more often."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from random import Random
 from typing import TypeVar
@@ -47,18 +47,19 @@ SIZES = ("big", "small", "old", "new")
 COLORS = ("red", "black", "white", "blue", "green", "brown", "yellow", "gray", "wooden", "round")
 
 
+@cache
 def zipf_weights(count: int) -> list[float]:
     """Cumulative weights of a list whose first entries are the frequent ones."""
     return list(accumulate(1.0 / (rank + 4.0) for rank in range(count)))
 
 
-@lru_cache(maxsize=None)
+@cache
 def nouns_of(kinds: frozenset[str]) -> tuple[tuple[Noun, ...], list[float]]:
     found = tuple(noun for noun in NOUNS if noun.kinds & kinds)
     return found, zipf_weights(len(found))
 
 
-@lru_cache(maxsize=None)
+@cache
 def adjectives_for(noun: Noun, *, graded: bool = False) -> tuple[Adjective, ...]:
     return tuple(a for a in ADJECTIVES if a.kinds & noun.kinds and (a.gradable or not graded))
 
@@ -77,7 +78,7 @@ class PhraseSampler:
         """One of a list whose first entries are the frequent ones."""
         return self.rng.choices(items, cum_weights=zipf_weights(len(items)))[0]
 
-    def weighted(self, table: dict[Item, float]) -> Item:
+    def weighted(self, table: Mapping[Item, float]) -> Item:
         return self.rng.choices(list(table), list(table.values()))[0]
 
     def noun(self, kinds: frozenset[str]) -> Noun:
@@ -96,7 +97,7 @@ class PhraseSampler:
 
     def subject(self, kinds: frozenset[str]) -> Nominal:
         """Who or what acts; persons may be pronouns and names."""
-        if kinds & PERSON_KINDS and self.chance(0.62 if PERSON_KINDS <= kinds else 0.3):
+        if kinds & PERSON_KINDS and self.chance(0.62 if kinds >= PERSON_KINDS else 0.3):
             roll = self.rng.random()
             if roll < 0.54:
                 return self.pronoun()
@@ -106,11 +107,12 @@ class PhraseSampler:
                 first, second = self.rng.sample([*MEN, *WOMEN], 2)
                 return Pair(Name(first), Name(second))
             return self.rng.choice((SOMEONE, NOBODY, EVERYONE))
-        return self.noun_phrase(kinds, None)
+        # An indefinite subject in the plural would read like a general truth.
+        return self.noun_phrase(kinds, None, definite=self.chance(0.8))
 
     def object(self, kinds: frozenset[str], subject: Nominal | None) -> Nominal:
         """An object; persons may be pronouns and names, but not the subject itself."""
-        if PERSON_KINDS <= kinds and self.chance(0.4):
+        if kinds >= PERSON_KINDS and self.chance(0.4):
             other = self.pronoun() if self.chance(0.5) else self.name()
             if subject is None or not self.same_party(other, subject):
                 return other
@@ -150,10 +152,10 @@ class PhraseSampler:
         if "kin" in noun.kinds:
             return Determiner.POSSESSIVE
         if noun.mass:
-            table = {Determiner.BARE: 60.0, Determiner.DEFINITE: 30, Determiner.POSSESSIVE: 10}
+            table = {Determiner.BARE: 60, Determiner.DEFINITE: 30, Determiner.POSSESSIVE: 10}
         else:
             table = {
-                Determiner.DEFINITE: 46.0,
+                Determiner.DEFINITE: 46,
                 Determiner.INDEFINITE: 26,
                 Determiner.POSSESSIVE: 12,
                 Determiner.THIS: 6,
@@ -187,7 +189,7 @@ class PhraseSampler:
 
     def qualities(self, noun: Noun, determiner: Determiner) -> tuple[Quality, ...]:
         fitting = adjectives_for(noun)
-        if not fitting or not self.chance(0.3):
+        if not fitting or not self.chance(0.36):
             return ()
         adjective = self.ranked(fitting)
         if determiner is Determiner.DEFINITE and adjective.gradable and self.chance(0.08):
@@ -200,11 +202,19 @@ class PhraseSampler:
 
     def owner(self, noun: Noun, subject: Nominal | None) -> Referent | Nominal:
         """Whose it is: the subject's own, somebody's by pronoun, or somebody's by name."""
-        if subject is not None and can_be_referred_to(subject) and self.chance(0.6):
-            return subject.referent
+        is_owner = subject is not None and subject.referent.is_person
+        if subject is not None and is_owner and can_be_referred_to(subject) and self.chance(0.6):
+            owner = subject.referent
+        else:
+            owner = self.pronoun().referent
+        if "spouse" in noun.kinds:
+            # One spouse belongs to one person.
+            return SPEAKER if owner.is_plural else owner
+        if subject is not None and owner == subject.referent:
+            return owner
         roll = self.rng.random()
         if roll < 0.5:
-            return self.pronoun().referent
+            return owner
         if roll < 0.8 or "kin" in noun.kinds:
             return self.name()
         relative = self.noun(frozenset({"kin"}))

@@ -1,7 +1,7 @@
 """Draws clauses: a predicate with its complements, a tense, and adverbials that suit it."""
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 from fairseq_mcts.demo.features import (
     IMPERSONAL,
@@ -11,18 +11,17 @@ from fairseq_mcts.demo.features import (
     Tense,
 )
 from fairseq_mcts.demo.lexicon import NOUNS
-from fairseq_mcts.demo.lexicon import verbs as lexicon
 from fairseq_mcts.demo.lexicon.adverbs import (
     ALREADY,
     HABITS,
-    JUDGEMENTS,
     MANNERS,
-    TIMES,
-    VEHICLES_TAKEN,
+    STILL,
     WHEREABOUTS,
 )
+from fairseq_mcts.demo.lexicon.governed_verbs import DATIVE, DITRANSITIVE, PREPOSITIONAL
+from fairseq_mcts.demo.lexicon.place_verbs import LOCAL, MOTION, PLACING
 from fairseq_mcts.demo.lexicon.qualities import INTENSIFIERS
-from fairseq_mcts.demo.lexicon.things import TIME_UNITS
+from fairseq_mcts.demo.lexicon.simple_verbs import INTRANSITIVE, TRANSITIVE, WEATHER
 from fairseq_mcts.demo.meaning import (
     Action,
     Adverbial,
@@ -45,22 +44,22 @@ from fairseq_mcts.demo.meaning import (
     RelativeClause,
     Spatial,
 )
-from fairseq_mcts.demo.phrase_sampler import (
+from fairseq_mcts.demo.sampling.adverbials import AdverbialSampler
+from fairseq_mcts.demo.sampling.phrases import (
     SOMETHING,
-    PhraseSampler,
     adjectives_for,
 )
 from fairseq_mcts.demo.words import Adverb, Noun, Slot, SlotRole, Verb, expand_kinds
 
-VERB_CLASSES: dict[str, list[Verb]] = {
-    "transitive": lexicon.TRANSITIVE,
-    "intransitive": lexicon.INTRANSITIVE,
-    "prepositional": lexicon.PREPOSITIONAL,
-    "dative": lexicon.DATIVE,
-    "ditransitive": lexicon.DITRANSITIVE,
-    "local": lexicon.LOCAL,
-    "motion": lexicon.MOTION,
-    "placing": lexicon.PLACING,
+VERB_CLASSES: dict[str, tuple[Verb, ...]] = {
+    "transitive": TRANSITIVE,
+    "intransitive": INTRANSITIVE,
+    "prepositional": PREPOSITIONAL,
+    "dative": DATIVE,
+    "ditransitive": DITRANSITIVE,
+    "local": LOCAL,
+    "motion": MOTION,
+    "placing": PLACING,
 }
 PREDICATE_WEIGHTS: dict[str, float] = {
     "transitive": 36,
@@ -76,21 +75,17 @@ PREDICATE_WEIGHTS: dict[str, float] = {
     "location": 2,
 }
 ACTION_WEIGHTS = {kind: PREDICATE_WEIGHTS[kind] for kind in VERB_CLASSES}
-LASTING = frozenset("sleep work live wait sit stay cook read sing dance look repair".split())
+LASTING = frozenset(
+    ["sleep", "work", "live", "wait", "sit", "cook", "read", "sing", "dance", "look", "repair"]
+)
 PERSONS = expand_kinds("person")
 PERSON_SAMPLE = next(noun for noun in NOUNS if noun.english == "man")  # stands for any person
 ANYTHING = expand_kinds("person animal thing site dish abstract event film")
-# The part of time that adverbs of a tense must lie in.
-SPHERES = {
-    Tense.PAST: "past",
-    Tense.PRESENT: "habit",
-    Tense.PROGRESSIVE: "present",
-    Tense.FUTURE: "future",
-}
+AHEAD = frozenset({Tense.FUTURE, Tense.CONDITIONAL, Tense.PLUPERFECT})
 
 
-class ClauseSampler(PhraseSampler):
-    """Clauses on top of phrases."""
+class ClauseSampler(AdverbialSampler):
+    """Clauses on top of phrases and adverbials."""
 
     def clause(
         self,
@@ -101,10 +96,14 @@ class ClauseSampler(PhraseSampler):
         plain: bool = False,
     ) -> Clause:
         """Any clause; ``plain`` leaves out modals, relative clauses and most adverbials."""
-        kind = self.weighted(weights or PREDICATE_WEIGHTS)
+        if weights is None:
+            # Nobody plans to be tall: only deeds lie ahead.
+            weights = ACTION_WEIGHTS if tense in AHEAD else PREDICATE_WEIGHTS
+        kind = self.weighted(weights)
         if kind in VERB_CLASSES:
             return self.action_clause(VERB_CLASSES[kind], subject, tense, plain=plain)
-        subject = subject or self.subject(PERSONS if kind == "identity" else ANYTHING)
+        if subject is None:
+            subject = self.topic(PERSONS if kind == "identity" else ANYTHING)
         tense = tense or self.rng.choices((Tense.PRESENT, Tense.PAST), (60, 40))[0]
         if tense is Tense.PROGRESSIVE:
             tense = Tense.PRESENT
@@ -114,13 +113,14 @@ class ClauseSampler(PhraseSampler):
 
     def action_clause(
         self,
-        verbs: Sequence[Verb],
+        verbs: tuple[Verb, ...],
         subject: Nominal | None,
         tense: Tense | None,
         *,
         plain: bool = False,
     ) -> Clause:
-        verb = self.ranked([v for v in verbs if subject is None or accepts(v.subject, subject)])
+        kinds = None if subject is None else subject_kinds(subject)
+        verb = self.ranked(fitting_verbs(verbs, kinds, tense in AHEAD))
         subject = subject or self.subject(verb.subject)
         action = self.action(verb, subject)
         tense = self.tense(verb) if tense is None else fit_tense(verb, tense)
@@ -128,6 +128,13 @@ class ClauseSampler(PhraseSampler):
         if not plain:
             clause = self.embellish(clause)
         return self.with_polarity(clause)
+
+    def topic(self, kinds: frozenset[str]) -> Nominal:
+        """Someone or something definite that a statement can describe."""
+        subject = self.subject(kinds)
+        if isinstance(subject, NounPhrase) and is_indefinite(subject):
+            return self.phrase_of(subject.noun, None, definite=True)
+        return subject
 
     # Predicates
 
@@ -188,9 +195,11 @@ class ClauseSampler(PhraseSampler):
             other = self.object(PERSONS, subject)
             if isinstance(other, Pronoun) or self.same_party(other, subject):
                 return None
-            return other
+            return replace(other, qualities=()) if isinstance(other, NounPhrase) else other
         other_noun = self.noun(frozenset(sorted(noun.kinds)[:1]))
-        return None if other_noun is noun else self.phrase_of(other_noun, None, definite=True)
+        if other_noun is noun:
+            return None
+        return replace(self.phrase_of(other_noun, None, definite=True), qualities=())
 
     def existence(self) -> Clause:
         noun = self.noun(expand_kinds("building place"))
@@ -208,7 +217,7 @@ class ClauseSampler(PhraseSampler):
         return clause
 
     def weather(self, tense: Tense) -> Clause:
-        return Clause(Pronoun(IMPERSONAL), Action(self.ranked(lexicon.WEATHER)), tense)
+        return Clause(Pronoun(IMPERSONAL), Action(self.ranked(WEATHER)), tense)
 
     # Tense, adverbials, negation
 
@@ -229,7 +238,8 @@ class ClauseSampler(PhraseSampler):
             if with_relative is not None:
                 return with_relative
         lasting = action.verb.english.split()[0] in LASTING
-        if lasting and clause.tense is Tense.PROGRESSIVE and self.chance(0.4):
+        goes_on = clause.tense is (Tense.PRESENT if action.verb.stative else Tense.PROGRESSIVE)
+        if lasting and goes_on and self.chance(0.4):
             span = self.duration(DurationKind.SINCE)
             return replace(clause, tense=Tense.SINCE, adverbials=(span,))
         return replace(clause, adverbials=self.adverbials(clause, lasting=lasting))
@@ -247,72 +257,9 @@ class ClauseSampler(PhraseSampler):
         past = clause.tense is Tense.PAST and modal not in (Modal.SHOULD, Modal.WOULD_LIKE)
         tense = Tense.PAST if past else Tense.PRESENT
         adverbials: tuple[Adverbial, ...] = ()
-        if self.chance(0.45):
+        if self.chance(0.45) and not is_stative(clause):
             adverbials = (self.time("past" if past else "future"),)
         return replace(clause, modal=modal, tense=tense, adverbials=adverbials)
-
-    def adverbials(self, clause: Clause, *, lasting: bool) -> tuple[Adverbial, ...]:
-        action, tense = clause.predicate, clause.tense
-        assert isinstance(action, Action)
-        found: list[Adverbial] = []
-        sphere = SPHERES.get(tense)
-        if tense is Tense.PERFECT and self.chance(0.4):
-            found.append(ALREADY)
-        if tense is Tense.PRESENT and not action.verb.stative and self.chance(0.6):
-            found.append(self.ranked(HABITS))
-        elif sphere is not None and not action.verb.stative and self.chance(0.6):
-            found.append(self.time(sphere))
-            if self.chance(0.12) and isinstance(found[0], Adverb) and sphere != "present":
-                found.append(self.clock())
-        elif tense is Tense.PAST and self.chance(0.35):
-            found.append(self.time("past"))
-        if tense is Tense.FUTURE and self.chance(0.12):
-            found.append(self.ranked(JUDGEMENTS))
-        if lasting and tense is Tense.PAST and self.chance(0.2):
-            found = [self.duration(DurationKind.THROUGHOUT)]
-        found.extend(self.circumstances(clause))
-        return tuple(found)
-
-    def circumstances(self, clause: Clause) -> list[Adverbial]:
-        """Manner and place."""
-        action = clause.predicate
-        assert isinstance(action, Action)
-        if action.verb.stative or not clause.subject.referent.is_person:
-            return []
-        roles = {slot.role for slot in action.verb.slots}
-        if SlotRole.DIRECTION in roles:
-            travels = action.verb.german.infinitive in ("fahren", "reisen")
-            return [self.ranked(VEHICLES_TAKEN)] if travels and self.chance(0.3) else []
-        if roles & {SlotRole.REST, SlotRole.MOTION}:
-            return []
-        found: list[Adverbial] = []
-        if self.chance(0.1):
-            manner = self.ranked(MANNERS)
-            if "plural" not in manner.tenses or clause.subject.referent.is_plural:
-                found.append(manner)
-        if self.chance(0.16):
-            if self.chance(0.3):
-                found.append(self.ranked(WHEREABOUTS))
-            else:
-                noun = self.noun(frozenset({"room", "green", "out"}))
-                found.append(self.place(noun, motion=False))
-        return found
-
-    def time(self, sphere: str) -> Adverbial:
-        if sphere == "past" and self.chance(0.14):
-            return self.duration(DurationKind.AGO)
-        if sphere == "future" and self.chance(0.14):
-            return self.duration(DurationKind.AHEAD)
-        if sphere in ("past", "future") and self.chance(0.1):
-            return self.clock()
-        return self.ranked([adverb for adverb in TIMES if sphere in adverb.tenses])
-
-    def duration(self, kind: DurationKind) -> Duration:
-        count = self.rng.choices((1, 2, 3, 4, 5, 6, 10, 20), (8, 9, 8, 5, 4, 3, 2, 1))[0]
-        return Duration(kind, count, self.ranked(TIME_UNITS))
-
-    def clock(self) -> ClockTime:
-        return ClockTime(self.rng.randint(1, 12), half=self.chance(0.35))
 
     def polarity(self, subject: Nominal, probability: float) -> Polarity:
         if isinstance(subject, Indefinite) or is_quantified(subject):
@@ -329,7 +276,9 @@ class ClauseSampler(PhraseSampler):
             return clause
         if is_indefinite(inner[0]) or clause.adverbials[:1] == (ALREADY,):
             return clause
-        if any(isinstance(a, Adverb) and a in HABITS + MANNERS for a in clause.adverbials):
+        if any(
+            isinstance(a, Adverb) and a in (*HABITS, *MANNERS, STILL) for a in clause.adverbials
+        ):
             return clause
         if any(isinstance(a, Duration | ClockTime) for a in clause.adverbials):
             return clause
@@ -339,6 +288,8 @@ class ClauseSampler(PhraseSampler):
             table = {Polarity.POSITIVE: 78, Polarity.NOT: 14, Polarity.NO_LONGER: 8}
         else:
             table = {Polarity.POSITIVE: 86, Polarity.NOT: 14}
+        if clause.modal is Modal.WOULD_LIKE:
+            return clause
         return replace(clause, polarity=self.weighted(table))
 
     # Relative clauses
@@ -369,9 +320,7 @@ class ClauseSampler(PhraseSampler):
             relative = RelativeClause(replace(clause, polarity=Polarity.POSITIVE))
             return replace(head, relative=relative)
         fitting = [
-            verb
-            for verb in (*lexicon.TRANSITIVE, *lexicon.PREPOSITIONAL)
-            if verb.slots[0].kinds & head.noun.kinds
+            verb for verb in (*TRANSITIVE, *PREPOSITIONAL) if verb.slots[0].kinds & head.noun.kinds
         ]
         if not fitting:
             return None
@@ -384,16 +333,29 @@ class ClauseSampler(PhraseSampler):
         return replace(head, relative=RelativeClause(clause, gap=0))
 
 
-def accepts(kinds: frozenset[str], subject: Nominal) -> bool:
-    """Whether a verb can have this subject."""
-    if isinstance(subject, NounPhrase):
-        return bool(kinds & subject.noun.kinds)
-    return bool(kinds & PERSONS)
+def subject_kinds(subject: Nominal) -> frozenset[str]:
+    return subject.noun.kinds if isinstance(subject, NounPhrase) else PERSONS
+
+
+@cache
+def fitting_verbs(
+    verbs: tuple[Verb, ...], kinds: frozenset[str] | None, ahead: bool
+) -> tuple[Verb, ...]:
+    """The verbs that can have a subject of these kinds, without states if they lie ahead."""
+    return tuple(
+        verb
+        for verb in verbs
+        if (kinds is None or verb.subject & kinds) and not (verb.stative and ahead)
+    )
 
 
 def fit_tense(verb: Verb, tense: Tense) -> Tense:
     """Stative verbs have no progressive."""
     return Tense.PRESENT if verb.stative and tense is Tense.PROGRESSIVE else tense
+
+
+def is_stative(clause: Clause) -> bool:
+    return not isinstance(clause.predicate, Action) or clause.predicate.verb.stative
 
 
 def can_take_modal(clause: Clause) -> bool:
@@ -407,7 +369,9 @@ def can_take_modal(clause: Clause) -> bool:
 
 
 # Nobody has to, or is allowed to, have these happen.
-UNWILLED = frozenset("haben verlieren vergessen bekommen verpassen irren ähneln verlaufen".split())
+UNWILLED = frozenset(
+    ["haben", "verlieren", "vergessen", "bekommen", "verpassen", "irren", "ähneln", "verlaufen"]
+)
 
 
 def is_quantified(phrase: Nominal) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from fairseq_mcts.demo.features import Address, Referent, Tense
-from fairseq_mcts.demo.german_verbs import (
+from fairseq_mcts.demo.german.verbs import (
     DUERFEN,
     HABEN,
     KOENNEN,

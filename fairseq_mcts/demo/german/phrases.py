@@ -1,12 +1,12 @@
 """German noun phrases, places and times: meaning in, inflected words out.
 
-Relative clauses are left to ``german_clauses``, which knows where they may stand.
+Relative clauses are left to ``german.clauses``, which knows where they may stand.
 """
 
 from dataclasses import dataclass
 
 from fairseq_mcts.demo.features import Case, Number, Referent
-from fairseq_mcts.demo.german_nouns import (
+from fairseq_mcts.demo.german.nouns import (
     CASES,
     Declension,
     decline_adjective,
@@ -53,7 +53,13 @@ FIXED_CASES = {
     "wegen": Case.GEN,
     "trotz": Case.GEN,
 }
-DER_WORDS = {Determiner.THIS: "dies", Determiner.EVERY: "jed", Determiner.WHICH: "welch"}
+# Determiners with the endings of "der"; after quantifiers adjectives have those endings too.
+DER_WORDS = {
+    Determiner.THIS: "dies",
+    Determiner.EVERY: "jed",
+    Determiner.WHICH: "welch",
+    Determiner.ALL: "all",
+}
 QUANTIFIERS = {Determiner.MANY: "viel", Determiner.SOME: "einig", Determiner.SEVERAL: "mehrer"}
 
 
@@ -102,30 +108,25 @@ def noun_phrase(
         for quality in phrase.qualities
     ]
     return join(
-        opening.text, ", ".join(adjectives), decline_noun(noun, case, number), opening.genitive
+        opening.text, " ".join(adjectives), decline_noun(noun, case, number), opening.genitive
     )
 
 
 def open_phrase(phrase: NounPhrase, case: Case, *, negative: bool, von_possessor: bool) -> Opening:
     """Article or another determiner, with the declension that it asks of adjectives."""
-    gender, number, kind = phrase.noun.gender, phrase.number, phrase.determiner
-    if kind is Determiner.DEFINITE:
-        return Opening(definite_article(case, gender, number), Declension.WEAK)
-    if kind in DER_WORDS:
-        return Opening(der_word(DER_WORDS[kind], case, gender, number), Declension.WEAK)
-    if kind is Determiner.ALL:
-        return Opening(der_word("all", case, gender, number), Declension.WEAK)
-    if kind in QUANTIFIERS:
-        return Opening(der_word(QUANTIFIERS[kind], case, gender, number), Declension.STRONG)
-    if kind is Determiner.NUMERAL:
-        return Opening(number_word(phrase.count), Declension.STRONG)
+    kind, cell = phrase.determiner, (case, phrase.noun.gender, phrase.number)
     if kind is Determiner.POSSESSIVE:
         return open_possessive(phrase, case, von_possessor=von_possessor)
-    if negative:
-        return Opening(ein_word("kein", case, gender, number), Declension.MIXED)
-    if kind is Determiner.INDEFINITE and number is Number.SINGULAR:
-        return Opening(ein_word("ein", case, gender, number), Declension.MIXED)
-    return Opening("", Declension.STRONG)
+    if kind is Determiner.DEFINITE:
+        return Opening(definite_article(*cell), Declension.WEAK)
+    if kind in DER_WORDS:
+        return Opening(der_word(DER_WORDS[kind], *cell), Declension.WEAK)
+    if kind in QUANTIFIERS:
+        return Opening(der_word(QUANTIFIERS[kind], *cell), Declension.STRONG)
+    if negative or (kind is Determiner.INDEFINITE and phrase.number is Number.SINGULAR):
+        return Opening(ein_word("kein" if negative else "ein", *cell), Declension.MIXED)
+    count = number_word(phrase.count) if kind is Determiner.NUMERAL else ""
+    return Opening(count, Declension.STRONG)
 
 
 def open_possessive(phrase: NounPhrase, case: Case, *, von_possessor: bool) -> Opening:
@@ -136,7 +137,7 @@ def open_possessive(phrase: NounPhrase, case: Case, *, von_possessor: bool) -> O
     assert possessor is not None, "a possessive determiner needs a possessor"
     article = definite_article(case, gender, number)
     if isinstance(possessor, Name) and not von_possessor:
-        return Opening(name_genitive(possessor.entry.german), Declension.STRONG)
+        return Opening(name_genitive(name(possessor, Case.GEN)), Declension.STRONG)
     if isinstance(possessor, NounPhrase):
         return Opening(article, Declension.WEAK, nominal(possessor, Case.GEN))
     return Opening(article, Declension.WEAK, f"von {nominal(possessor, Case.DAT)}")
@@ -154,12 +155,16 @@ def has_definite_article(phrase: Nominal) -> bool:
     )
 
 
-def prepositional(preposition: str, phrase: Nominal, case: Case) -> str:
+def prepositional(
+    preposition: str, phrase: Nominal, case: Case, *, spatial_sense: bool = False
+) -> str:
     """Preposition and noun phrase; for things, "it" becomes a pronominal adverb."""
     if isinstance(phrase, Pronoun) and not phrase.referent.is_person:
         return pronominal_adverb(preposition)
-    text = nominal(phrase, FIXED_CASES.get(preposition, case))
-    return join_preposition(preposition, text, contract=has_definite_article(phrase))
+    case = FIXED_CASES.get(preposition, case)
+    # "ans Meer" for a place, but "an das Geheimnis denken".
+    contract = has_definite_article(phrase) and (spatial_sense or case is Case.DAT)
+    return join_preposition(preposition, nominal(phrase, case), contract=contract)
 
 
 def spatial(place: Spatial) -> str:
@@ -171,7 +176,7 @@ def spatial(place: Spatial) -> str:
         preposition, case = relation.german_rest, Case.DAT
     if isinstance(place.nominal, Name) and place.nominal.entry.gender and preposition == "nach":
         preposition, case = "in", Case.ACC  # nach Italien, but in die Schweiz
-    return prepositional(preposition, place.nominal, case)
+    return prepositional(preposition, place.nominal, case, spatial_sense=True)
 
 
 def duration(span: Duration) -> str:

@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
 
 from fairseq_mcts.demo.features import IMPERSONAL, Case, Degree, Polarity, Tense
-from fairseq_mcts.demo.german_nouns import comparative, reflexive_pronoun
-from fairseq_mcts.demo.german_phrases import (
+from fairseq_mcts.demo.german.nouns import comparative, reflexive_pronoun
+from fairseq_mcts.demo.german.phrases import (
     clock_time,
     duration,
     nominal,
     prepositional,
     spatial,
 )
-from fairseq_mcts.demo.german_verbs import SEIN, GermanVerb, strong
+from fairseq_mcts.demo.german.verbs import SEIN, GermanVerb, strong
 from fairseq_mcts.demo.meaning import (
     Action,
     Adverbial,
@@ -31,7 +32,7 @@ from fairseq_mcts.demo.meaning import (
     Pronoun,
     Spatial,
 )
-from fairseq_mcts.demo.words import Adverb, AdverbRole, SlotRole
+from fairseq_mcts.demo.words import Adverb, AdverbRole
 
 SUBJECT = -1  # key of the meaning's subject; arguments have their index
 GEBEN = strong("geben", "gibt", "gab", "gegeben", always_preterite=True)  # es gibt
@@ -119,7 +120,12 @@ def skeleton(clause: Clause) -> Skeleton:
 
 
 def middle_field(
-    clause: Clause, bones: Skeleton, style: GermanStyle, taken: int | None
+    clause: Clause,
+    bones: Skeleton,
+    style: GermanStyle,
+    taken: int | None,
+    *,
+    inverts: bool = False,
 ) -> list[Chunk]:
     """All phrases but the verbs, each with its rank; the subject is among them."""
     negation = Negation(clause.polarity)
@@ -129,13 +135,16 @@ def middle_field(
         chunks.append(Chunk(10, text, Role.SUBJECT, relative_head(bones.subject)))
     if bones.verb.reflexive is not None:
         reflexive = reflexive_pronoun(bones.subject.referent, bones.verb.reflexive)
-        chunks.append(Chunk(20, reflexive))
+        # heute freut sich Anna, but heute freut sie sich, weil Anna sich freut
+        leads = inverts and not isinstance(bones.subject, Pronoun)
+        chunks.append(Chunk(8 if leads else 20, reflexive))
     for constituent in bones.constituents:
         if constituent.key != taken:
             chunks.append(complement_chunk(constituent, clause, style, negation))
     chunks.extend(predicative_chunks(clause, negation, taken))
     chunks.extend(adverbial_chunk(adverbial) for adverbial in clause.adverbials)
-    if style.gerade and clause.tense is Tense.PROGRESSIVE and not clause.adverbials:
+    going_on = clause.tense is Tense.PROGRESSIVE and clause.polarity is Polarity.POSITIVE
+    if style.gerade and going_on and not clause.adverbials:
         chunks.append(Chunk(31, "gerade"))
     chunks.extend(negation.leftover())
     return chunks
@@ -144,7 +153,7 @@ def middle_field(
 class Negation:
     """Spends a clause's negation on an indefinite phrase (kein), or else on "nicht"."""
 
-    WORDS = {
+    WORDS: ClassVar[dict[Polarity, str]] = {
         Polarity.NOT: "nicht",
         Polarity.NOT_YET: "noch nicht",
         Polarity.NO_LONGER: "nicht mehr",
@@ -206,7 +215,7 @@ def complement_chunk(
     if constituent.preposition:
         text = prepositional(constituent.preposition, phrase, constituent.case)
         return Chunk(65, text, Role.OTHER, head)
-    negative = constituent.case is Case.ACC and negation.spend_on(phrase)
+    negative = negation.spend_on(phrase)
     text = nominal(phrase, constituent.case, negative=negative, von_possessor=style.von_possessor)
     if negative:
         text = negation.decorate(text)
@@ -216,8 +225,14 @@ def complement_chunk(
         return Chunk(20, text)
     if not is_definite(phrase):
         return Chunk(60, text, Role.OTHER, head)
-    early = style.object_before_time and head is None
+    # "den Hut Peter leihen" would be odd: next to a dative the object stays behind it.
+    early = style.object_before_time and head is None and not has_dative(clause)
     return Chunk(25 if early else 40, text, Role.OTHER, head)
+
+
+def has_dative(clause: Clause) -> bool:
+    action = clause.predicate
+    return isinstance(action, Action) and any(slot.case is Case.DAT for slot in action.verb.slots)
 
 
 def dative_chunk(constituent: Constituent, text: str, head: NounPhrase | None) -> Chunk:
