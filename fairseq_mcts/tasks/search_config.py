@@ -1,6 +1,7 @@
 """The decoders' options, as fairseq reads them from a command line."""
 
 from dataclasses import dataclass, field
+from typing import Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
@@ -27,7 +28,7 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
             "tree search with a value), vgbs (value-guided beam search), sr (sample, then rank)"
         },
     )
-    search_budget: int | None = field(
+    search_budget: Optional[int] = field(
         default=None,
         metadata={
             "help": "network evaluations per output token that the paper's accounting charges, "
@@ -35,7 +36,7 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
             "smallest k with k + k^2 >= budget"
         },
     )
-    search_preset: PRESETS | None = field(
+    search_preset: Optional[PRESETS] = field(
         default=None,
         metadata={
             "help": "the paper's settings for metrics that need a reference (privileged: "
@@ -43,7 +44,7 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
             "0.25) or that need none (unprivileged: 1.1, 8, max, by value; 0.9; 0.75)"
         },
     )
-    search_metric: str | None = field(
+    search_metric: Optional[str] = field(
         default=None,
         metadata={
             "help": "metric of finished sentences for --sr-rank-by metric, --mcts-leaf rollout and "
@@ -51,21 +52,21 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
             "is refused"
         },
     )
-    search_post_process: str | None = field(
+    search_post_process: Optional[str] = field(
         default=None,
         metadata={
             "help": "how the metric's texts are freed from subwords if there is no --bpe: what "
             "--post-process is for fairseq's own output, e.g. subword_nmt or sentencepiece"
         },
     )
-    search_memory: float | None = field(
+    search_memory: Optional[float] = field(
         default=None,
         metadata={
             "help": "at most so many MiB for the keys and values of a batch's remembered "
             "prefixes; a batch that needs more is split. Unbounded by default"
         },
     )
-    value_path: str | None = field(
+    value_path: Optional[str] = field(
         default=None,
         metadata={
             "help": "checkpoint(s) with a value head whose value is used in place of that of "
@@ -73,35 +74,35 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
         },
     )
 
-    mcts_simulations: int | None = field(
+    mcts_simulations: Optional[int] = field(
         default=None, metadata={"help": "simulations per output token (default: 50)"}
     )
-    mcts_actions: int | None = field(
+    mcts_actions: Optional[int] = field(
         default=None,
         metadata={"help": "most probable tokens that each node chooses from (default: 20)"},
     )
-    mcts_c_puct: float | None = field(
+    mcts_c_puct: Optional[float] = field(
         default=None, metadata={"help": "weight of exploration (default: 3)"}
     )
-    mcts_temperature: float | None = field(
+    mcts_temperature: Optional[float] = field(
         default=None, metadata={"help": "temperature of the prior (default: 1)"}
     )
-    mcts_backup: BACKUPS | None = field(
+    mcts_backup: Optional[BACKUPS] = field(
         default=None,
         metadata={"help": "a node's value is the mean or the max of all below (default: mean)"},
     )
-    mcts_choose: CHOICES | None = field(
+    mcts_choose: Optional[CHOICES] = field(
         default=None,
         metadata={"help": "the next token is the most visited or the best one (default: visits)"},
     )
-    mcts_leaf: LEAVES | None = field(
+    mcts_leaf: Optional[LEAVES] = field(
         default=None,
         metadata={
             "help": "what a new node is worth: the network's value, or the --search-metric of its "
             "greedy completion, which needs no value head (default: value)"
         },
     )
-    mcts_terminal: TERMINALS | None = field(
+    mcts_terminal: Optional[TERMINALS] = field(
         default=None,
         metadata={
             "help": "what a finished sentence is worth: the network's value after eos, or the "
@@ -109,10 +110,10 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
         },
     )
 
-    vgbs_beam: int | None = field(
+    vgbs_beam: Optional[int] = field(
         default=None, metadata={"help": "beam size (default: 7, a budget of 50)"}
     )
-    vgbs_alpha: float | None = field(
+    vgbs_alpha: Optional[float] = field(
         default=None,
         metadata={
             "help": "weight of the VALUE: candidates are ranked by (1 - alpha) log p / t + alpha "
@@ -120,38 +121,38 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
             "other way round (default: 0.5)"
         },
     )
-    vgbs_temperature: float | None = field(
+    vgbs_temperature: Optional[float] = field(
         default=None, metadata={"help": "temperature of the policy (default: 1)"}
     )
-    vgbs_value_scale: VALUE_SCALES | None = field(
+    vgbs_value_scale: Optional[VALUE_SCALES] = field(
         default=None,
         metadata={"help": "rank by the value as it is or by its logarithm (default: plain)"},
     )
-    vgbs_value_bounds: str | None = field(
+    vgbs_value_bounds: Optional[str] = field(
         default=None,
         metadata={
             "help": "low,high that values are cut to before their logarithm (default: 1e-6,1)"
         },
     )
 
-    sr_samples: int | None = field(
+    sr_samples: Optional[int] = field(
         default=None, metadata={"help": "samples per sentence (default: 50); seeded by --seed"}
     )
-    sr_temperature: float | None = field(
+    sr_temperature: Optional[float] = field(
         default=None, metadata={"help": "temperature of sampling (default: 1)"}
     )
-    sr_top_k: int | None = field(
+    sr_top_k: Optional[int] = field(
         default=None, metadata={"help": "sample from the k best tokens (default: 0, all)"}
     )
-    sr_top_p: float | None = field(
+    sr_top_p: Optional[float] = field(
         default=None,
         metadata={"help": "sample from the best tokens that make up this mass (default: 1)"},
     )
-    sr_epsilon: float | None = field(
+    sr_epsilon: Optional[float] = field(
         default=None,
         metadata={"help": "sample no token that is less probable than this (default: 0)"},
     )
-    sr_rank_by: RANKINGS | None = field(
+    sr_rank_by: Optional[RANKINGS] = field(
         default=None,
         metadata={
             "help": "rank samples by the value after eos or by --search-metric (default: value)"

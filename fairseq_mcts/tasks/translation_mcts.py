@@ -3,13 +3,17 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 
 import torch
+<<<<<<< HEAD
 from fairseq import checkpoint_utils, utils
 from fairseq.dataclass.configs import GenerationConfig
+=======
+>>>>>>> infra
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from torch import nn
 
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.network_evaluator import has_value_head
@@ -40,6 +44,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
 
     cfg: TranslationMctsConfig
 
+<<<<<<< HEAD
     def __init__(self, cfg: TranslationMctsConfig, src_dict: Any, tgt_dict: Any) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
         self._bpe: Any = None
@@ -61,8 +66,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         self,
         models: Sequence[Network],
         args: Any,
-        seq_gen_cls: type | None = None,
-        extra_gen_cls_kwargs: dict[str, Any] | None = None,
+        seq_gen_cls: Optional[type] = None,
+        extra_gen_cls_kwargs: Optional[dict[str, Any]] = None,
         prefix_allowed_tokens_fn: Any = None,
     ) -> Any:
         """The generator that --search asks for; `args` may override the task's options."""
@@ -115,8 +120,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         models: Sequence[Network],
         args: Any,
         settings: dict[str, Any],
-        seq_gen_cls: type | None,
-        extra_gen_cls_kwargs: dict[str, Any] | None,
+        seq_gen_cls: Optional[type],
+        extra_gen_cls_kwargs: Optional[dict[str, Any]],
         prefix_allowed_tokens_fn: Any,
     ) -> Any:
         for name in ("search_budget", "search_preset", "search_metric", "value_path"):
@@ -137,7 +142,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             output_lines.install(statistics)
         return generator
 
-    def _build_metric(self, settings: dict[str, Any]) -> Metric | None:
+    def _build_metric(self, settings: dict[str, Any]) -> Optional[Metric]:
         spec = settings["search_metric"]
         if spec is None:
             return None
@@ -170,7 +175,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         like = next(models[0].parameters())
         return [model.to(like) for model in self._value_models[path]]
 
-    def _text_decoders(self, post_process: str | None) -> tuple[TextDecoder, TextDecoder]:
+    def _text_decoders(self, post_process: Optional[str]) -> tuple[TextDecoder, TextDecoder]:
         source, target = (
             TextDecoder(dictionary, self._bpe, self._tokenizer, post_process=post_process)
             for dictionary in (self.source_dictionary, self.target_dictionary)
@@ -178,9 +183,17 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         return source, target
 
 
-def _megabytes(given: float | None) -> int | None:
+def _megabytes(given: Optional[float]) -> Optional[int]:
     if given is None:
         return None
     if given <= 0:
         raise ValueError(f"--search-memory {given}: must be greater than 0")
     return int(given * 2**20)
+=======
+    def begin_epoch(self, epoch: int, model: nn.Module) -> None:
+        """Prepare for an epoch of training."""
+        super().begin_epoch(epoch, model)
+        if next(model.parameters()).device.type == "cpu":
+            # Moments of rarely used weights decay into denormal numbers, which CPUs are slow at.
+            torch.set_flush_denormal(True)
+>>>>>>> infra
