@@ -25,8 +25,14 @@ setup(
         "sacrebleu>=2.4",
         "sentencepiece>=0.1.99",
     ],
+    entry_points={
+        "console_scripts": [
+            "fairseq-mcts-score = fairseq_mcts.cli.score:main",
+        ],
+    },
     extras_require={
         "metrics": ["bert-score>=0.3.13", "transformers>=4.40,<5"],
+        "comet": ["unbabel-comet>=2.2"],
         "report": ["matplotlib>=3.8"],
         "dev": [
             "pytest>=8",

@@ -7,8 +7,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairseq_mcts.metrics.base import Metric, MetricConfig
+from fairseq_mcts.metrics.base import FloatArray, Metric, MetricConfig
 from fairseq_mcts.metrics.registry import register_metric
+from fairseq_mcts.metrics.system_output import read_lines
 
 if TYPE_CHECKING:
     from fairseq_mcts.metrics.embedder import PairScorer
@@ -27,8 +28,8 @@ class BertScoreConfig(MetricConfig):
     batch_size: int = 64
     # torch device; None: the GPU if there is one.
     device: str | None = None
-    # Weigh tokens by inverse document frequency, taken from `idf_file` (one text a line) or from
-    # what `fit_idf` is given.
+    # Weigh tokens by inverse document frequency, taken from `idf_file` (one text a line), from
+    # what `fit_idf` is given, or, for the score of a whole corpus, from its own sources/references.
     idf: bool = False
     idf_file: str | None = None
     # Rescale with a baseline: bert-score's own for `lang` and a public model, or `baseline_file`.
@@ -74,7 +75,7 @@ class BertScore(Metric):
         self._pairs = _pair_scorer(config)
         self._idf_source: str | None = None
         if config.idf_file is not None:
-            lines = Path(config.idf_file).read_text(encoding="utf-8").splitlines()
+            lines = read_lines(config.idf_file)
             self.fit_idf(lines, source=Path(config.idf_file).name)
         self._baseline = _read_baseline(config, self.layer) if config.rescale else None
 
@@ -83,7 +84,7 @@ class BertScore(Metric):
         """The layer whose vectors are compared."""
         return self._pairs.embedder.encoder.layer
 
-    def fit_idf(self, texts: Sequence[str], source: str = "given texts") -> None:
+    def fit_idf(self, texts: Sequence[str], source: str = "given") -> None:
         """Take inverse document frequencies from `texts`, as bert-score does from references."""
         if not self.config.idf:
             raise ValueError(f"{self.name}: frequencies are given but idf is off")
@@ -118,6 +119,12 @@ class BertScore(Metric):
         if self.config.clamp:  # float32 can round a perfect match to just above 1
             numbers = PrecisionRecallF1(*(min(max(x, 0.0), 1.0) for x in numbers))
         return numbers
+
+    def statistics(self, hypotheses: Sequence[str], others: Sequence[str]) -> FloatArray:
+        # A corpus brings the texts to count in along, as with bert-score's own `score`.
+        if self.config.idf and self._idf_source is None:
+            self.fit_idf(others, source=f"{self.compares_with}s")
+        return super().statistics(hypotheses, others)
 
     @property
     def judge(self) -> str:

@@ -7,6 +7,9 @@ The one place where this happens, so that search, relabelling and reports score 
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
+# A plain word list can hold a stray "@@"; a subword dictionary is full of them.
+_SUBWORD_SHARE = 0.05
+
 
 class _Dictionary(Protocol):
     """What is used of fairseq's Dictionary."""
@@ -52,6 +55,8 @@ class TextDecoder:
         self._tokenizer = tokenizer
         self._post_process = post_process
         self._ignored = {dictionary.pad(), *ignore}
+        if bpe is None and post_process is None:
+            _refuse_bare_subwords(dictionary)
 
     def decode(self, tokens: Any, *, escape_unk: bool = False) -> str:
         """The text of one sentence; `tokens` is a tensor, array or sequence of ids.
@@ -76,3 +81,14 @@ class TextDecoder:
     def decode_batch(self, rows: Iterable[Any], *, escape_unk: bool = False) -> list[str]:
         """The texts of several sentences; rows of a padded batch are fine."""
         return [self.decode(row, escape_unk=escape_unk) for row in rows]
+
+
+def _refuse_bare_subwords(dictionary: _Dictionary) -> None:
+    """Without a BPE a subword dictionary would give metrics text that nobody writes."""
+    symbols: Sequence[str] = getattr(dictionary, "symbols", ())
+    marked = sum(symbol.startswith("\u2581") or symbol.endswith("@@") for symbol in symbols)
+    if marked > _SUBWORD_SHARE * len(symbols):
+        raise ValueError(
+            f"{marked} of the dictionary's {len(symbols)} symbols are subwords, but no BPE is set: "
+            "metrics need real text; give --bpe (sentencepiece, subword_nmt, …) or --post-process"
+        )
