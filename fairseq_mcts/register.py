@@ -2,7 +2,7 @@
 
 import importlib
 
-ROOMS = ("fairseq_mcts.models", "fairseq_mcts.tasks")
+ROOMS = ("fairseq_mcts.models", "fairseq_mcts.tasks", "fairseq_mcts.scoring.scorers")
 """Importing these packages runs fairseq's `@register_…` decorators, once per process."""
 
 

@@ -1,7 +1,6 @@
 """The options of both architectures. The defaults are the paper's base size."""
 
 # fairseq reads these annotations and understands `Optional` only.
-# ruff: noqa: UP045
 
 from dataclasses import dataclass, field
 from typing import Literal, Optional

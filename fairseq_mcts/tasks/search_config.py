@@ -21,7 +21,7 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
     """Options named --mcts-… belong to --search mcts, and so on; given with another search they
     are refused. Unset ones take the preset's value, or the default that the help names."""
 
-    search: SEARCHES = field(
+    search: SEARCHES = field(  # type: ignore[valid-type]
         default="beam",
         metadata={
             "help": "how to decode: beam (fairseq's own; greedy is --beam 1), mcts (Monte Carlo "
@@ -36,7 +36,7 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
             "smallest k with k + k^2 >= budget"
         },
     )
-    search_preset: Optional[PRESETS] = field(
+    search_preset: Optional[PRESETS] = field(  # type: ignore[valid-type]
         default=None,
         metadata={
             "help": "the paper's settings for metrics that need a reference (privileged: "
@@ -87,22 +87,22 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
     mcts_temperature: Optional[float] = field(
         default=None, metadata={"help": "temperature of the prior (default: 1)"}
     )
-    mcts_backup: Optional[BACKUPS] = field(
+    mcts_backup: Optional[BACKUPS] = field(  # type: ignore[valid-type]
         default=None,
         metadata={"help": "a node's value is the mean or the max of all below (default: mean)"},
     )
-    mcts_choose: Optional[CHOICES] = field(
+    mcts_choose: Optional[CHOICES] = field(  # type: ignore[valid-type]
         default=None,
         metadata={"help": "the next token is the most visited or the best one (default: visits)"},
     )
-    mcts_leaf: Optional[LEAVES] = field(
+    mcts_leaf: Optional[LEAVES] = field(  # type: ignore[valid-type]
         default=None,
         metadata={
             "help": "what a new node is worth: the network's value, or the --search-metric of its "
             "greedy completion, which needs no value head (default: value)"
         },
     )
-    mcts_terminal: Optional[TERMINALS] = field(
+    mcts_terminal: Optional[TERMINALS] = field(  # type: ignore[valid-type]
         default=None,
         metadata={
             "help": "what a finished sentence is worth: the network's value after eos, or the "
@@ -124,7 +124,7 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
     vgbs_temperature: Optional[float] = field(
         default=None, metadata={"help": "temperature of the policy (default: 1)"}
     )
-    vgbs_value_scale: Optional[VALUE_SCALES] = field(
+    vgbs_value_scale: Optional[VALUE_SCALES] = field(  # type: ignore[valid-type]
         default=None,
         metadata={"help": "rank by the value as it is or by its logarithm (default: plain)"},
     )
@@ -152,14 +152,14 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
         default=None,
         metadata={"help": "sample no token that is less probable than this (default: 0)"},
     )
-    sr_rank_by: Optional[RANKINGS] = field(
+    sr_rank_by: Optional[RANKINGS] = field(  # type: ignore[valid-type]
         default=None,
         metadata={
             "help": "rank samples by the value after eos or by --search-metric (default: value)"
         },
     )
 
-    beam_normalization: NORMALIZATIONS = field(
+    beam_normalization: NORMALIZATIONS = field(  # type: ignore[valid-type]
         default="length",
         metadata={
             "help": "--search beam divides by t^lenpen (length, as fairseq does) or by "

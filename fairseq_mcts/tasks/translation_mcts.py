@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 import torch
-<<<<<<< HEAD
 from fairseq import checkpoint_utils, utils
 from fairseq.dataclass.configs import GenerationConfig
-=======
->>>>>>> infra
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import nn
@@ -44,13 +41,19 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
 
     cfg: TranslationMctsConfig
 
-<<<<<<< HEAD
     def __init__(self, cfg: TranslationMctsConfig, src_dict: Any, tgt_dict: Any) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
         self._bpe: Any = None
         self._tokenizer: Any = None
         # checkpoints of --value-path are kept: hub calls build a generator each time
         self._value_models: dict[str, list[Network]] = {}
+
+    def begin_epoch(self, epoch: int, model: nn.Module) -> None:
+        """Prepare for an epoch of training."""
+        super().begin_epoch(epoch, model)
+        if next(model.parameters()).device.type == "cpu":
+            # Moments of rarely used weights decay into denormal numbers, which CPUs are slow at.
+            torch.set_flush_denormal(True)
 
     def build_bpe(self, args: Any) -> Any:
         """fairseq's; remembered, because metrics need real text."""
@@ -189,11 +192,3 @@ def _megabytes(given: Optional[float]) -> Optional[int]:
     if given <= 0:
         raise ValueError(f"--search-memory {given}: must be greater than 0")
     return int(given * 2**20)
-=======
-    def begin_epoch(self, epoch: int, model: nn.Module) -> None:
-        """Prepare for an epoch of training."""
-        super().begin_epoch(epoch, model)
-        if next(model.parameters()).device.type == "cpu":
-            # Moments of rarely used weights decay into denormal numbers, which CPUs are slow at.
-            torch.set_flush_denormal(True)
->>>>>>> infra
