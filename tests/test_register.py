@@ -1,6 +1,5 @@
 """The folders for `--user-dir`, as fairseq itself loads them."""
 
-import argparse
 import os
 import subprocess
 import sys
@@ -68,13 +67,3 @@ def test_the_packaged_folder_has_nothing_beside_it_that_could_hide_a_users_modul
     folder = Path(user_dir_of_an_installed_package())
     modules = {path.stem for path in folder.parent.iterdir() if path.stem != "__pycache__"}
     assert modules == {"__init__", "__main__", "fairseq_mcts_plugin"}
-
-
-def test_task_options_are_those_of_translation() -> None:
-    from fairseq.dataclass.utils import gen_parser_from_dataclass
-
-    from fairseq_mcts.tasks.translation_mcts import TranslationMctsConfig
-
-    parser = argparse.ArgumentParser()
-    gen_parser_from_dataclass(parser, TranslationMctsConfig())
-    assert parser.parse_args(["bin", "--source-lang", "en"]).source_lang == "en"
