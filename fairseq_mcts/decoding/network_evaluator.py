@@ -65,18 +65,25 @@ def make_members(
     policy_models: Sequence[Network],
     value_models: Sequence[Network],
     vocabulary: Vocabulary,
+    *,
+    separate: bool = False,
 ) -> list[Member]:
-    """One member a model; a model that is in both lists steps once for both."""
+    """One member a model; a model that is in both lists steps once for both roles, unless they
+    read different sources and are to be kept `separate`."""
+    both = [] if separate else [one for one in policy_models if _is_in(one, value_models)]
     members = [
-        Member(model, vocabulary, policy=True, value=any(model is other for other in value_models))
-        for model in policy_models
+        Member(model, vocabulary, policy=True, value=_is_in(model, both)) for model in policy_models
     ]
     members += [
         Member(model, vocabulary, policy=False, value=True)
         for model in value_models
-        if not any(model is other for other in policy_models)
+        if not _is_in(model, both)
     ]
     return members
+
+
+def _is_in(model: Network, models: Sequence[Network]) -> bool:
+    return any(model is other for other in models)
 
 
 class NetworkEvaluator:
@@ -103,11 +110,21 @@ class NetworkEvaluator:
         self._device, self._dtype = parameter.device, parameter.dtype
         self._forbidden = torch.tensor(vocabulary.forbidden, dtype=torch.long, device=self._device)
 
-    def begin(self, src_tokens: Tensor, src_lengths: Tensor) -> None:
-        """Encodes the sentences [S, T] (padded on the right) for all members, once."""
+    def begin(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor,
+        value_source: tuple[Tensor, Tensor] | None = None,
+    ) -> None:
+        """Encodes the sentences [S, T] with lengths [S] (padded on the right), once.
+
+        Members that give values alone read `value_source` instead, if it is given.
+        """
         for member in self._members:
-            encoder_out = member.model.encoder(src_tokens, src_lengths=src_lengths)
-            member.stepper.begin(encoder_out)
+            tokens, lengths = src_tokens, src_lengths
+            if value_source is not None and not member.policy:
+                tokens, lengths = value_source
+            member.stepper.begin(member.model.encoder(tokens, src_lengths=lengths))
 
     @property
     def bytes_per_slot(self) -> int:

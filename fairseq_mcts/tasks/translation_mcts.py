@@ -1,6 +1,7 @@
 """The task `translation_mcts`: fairseq's translation with the decoders of this plugin."""
 
 import dataclasses
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -28,6 +29,19 @@ from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.tasks.search_config import SearchConfig
+
+logger = logging.getLogger(__name__)
+
+#: options of the searches that fairseq's own beam search has no use for
+OF_ALL_SEARCHES = (
+    "search_budget",
+    "search_preset",
+    "search_metric",
+    "search_post_process",
+    "search_memory",
+    "value_path",
+    "cheating_value",
+)
 
 
 @dataclass
@@ -95,6 +109,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 "rollout or --mcts-terminal metric"
             )
         value_models = self._value_sources(models, settings) if needs_value(options) else []
+        if settings["cheating_value"]:
+            self._check_cheating(bool(value_models))
         generator = SearchGenerator(
             models,
             self.target_dictionary,
@@ -114,6 +130,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             metric=metric,
             text_decoders=lambda: self._text_decoders(settings["search_post_process"]),
             max_bytes=_megabytes(settings["search_memory"]),
+            cheating_value=settings["cheating_value"],
         )
         output_lines.install(generator.statistics)
         return generator
@@ -127,8 +144,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         extra_gen_cls_kwargs: Optional[dict[str, Any]],
         prefix_allowed_tokens_fn: Any,
     ) -> Any:
-        for name in ("search_budget", "search_preset", "search_metric", "value_path"):
-            if settings[name] is not None:
+        for name in OF_ALL_SEARCHES:
+            if settings[name] not in (None, False):
                 flag = "--" + name.replace("_", "-")
                 raise ValueError(f"{flag} {settings[name]}: has no effect with --search beam")
         search_options({**settings, "search": "beam"}, None)  # refuses other searches' options
@@ -144,6 +161,16 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             count_evaluations(generator, statistics)
             output_lines.install(statistics)
         return generator
+
+    def _check_cheating(self, uses_value: bool) -> None:
+        if not uses_value:
+            raise ValueError("--cheating-value: this search uses no value")
+        if self.source_dictionary != self.target_dictionary:
+            raise ValueError(
+                "--cheating-value: the value's encoder would read the target language, which "
+                "needs a joined dictionary"
+            )
+        logger.warning("--cheating-value: the value reads the references; for analysis only")
 
     def _build_metric(self, settings: dict[str, Any]) -> Optional[Metric]:
         spec = settings["search_metric"]
