@@ -50,7 +50,7 @@ COLORS = ("red", "black", "white", "blue", "green", "brown", "yellow", "gray", "
 @cache
 def zipf_weights(count: int) -> list[float]:
     """Cumulative weights of a list whose first entries are the frequent ones."""
-    return list(accumulate(1.0 / (rank + 4.0) for rank in range(count)))
+    return list(accumulate(1.0 / (rank + 2.0) for rank in range(count)))
 
 
 @cache
