@@ -25,7 +25,7 @@ CLEAN = re.compile(r"[A-ZÄÖÜ][A-Za-zÄÖÜäöüß',. -]*[A-Za-zÄÖÜäöü�
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    return make_corpus(train=4000, valid=400, test=400, seed=1)
+    return make_corpus(train=2400, valid=300, test=300, seed=1)
 
 
 def test_same_seed_same_bytes(tmp_path: Path) -> None:
@@ -59,12 +59,12 @@ def test_sets_do_not_leak_their_order(tmp_path: Path) -> None:
 def test_no_overlap(corpus: Corpus) -> None:
     sources = {split: [en for en, _ in pairs] for split, pairs in corpus.splits()}
     everything = [source for part in sources.values() for source in part]
-    assert len(everything) == 4800
+    assert len(everything) == 3000
     assert len(set(everything)) == len(everything)
 
 
 def test_a_larger_training_set_keeps_the_test_set(corpus: Corpus) -> None:
-    smaller = make_corpus(train=10, valid=400, test=400, seed=1)
+    smaller = make_corpus(train=10, valid=300, test=300, seed=1)
     assert smaller.test == corpus.test
     assert smaller.valid == corpus.valid
 
@@ -92,11 +92,18 @@ def test_english_leaves_german_open(corpus: Corpus) -> None:
         assert text.count(word) > 10, word
 
 
-@pytest.mark.slow
-def test_tens_of_thousands_of_pairs() -> None:
-    pairs = list(itertools.islice(distinct_pairs(2), 50_000))
-    assert len(set(pairs)) == 50_000
-    assert len({en for en, _ in pairs}) == 50_000
+def test_more_than_fifty_thousand_pairs_exist() -> None:
+    """Capture and recapture: few English sentences of one draw come again in another.
+
+    The estimate n·n/overlap is too low if some sentences are more frequent than others, as they
+    are here, so that it is a safe bound.
+    """
+    count = 2500
+    first, second = (
+        {source for source, _ in itertools.islice(distinct_pairs(seed), count)} for seed in (2, 3)
+    )
+    overlap = len(first & second)
+    assert count * count / max(overlap, 1) > 50_000
 
 
 def test_asking_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """The lexicon as a whole: every entry is well formed, and every entry is drawn."""
 
 from collections import defaultdict
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from random import Random
 
 import pytest
@@ -26,17 +26,17 @@ def collect(node: object, found: set[object]) -> None:
         for item in node:
             collect(item, found)
     elif is_dataclass(node):
-        for part in fields(node):
-            collect(getattr(node, part.name), found)
+        for part in vars(node).values():
+            collect(part, found)
 
 
 @pytest.mark.slow
 def test_every_entry_is_drawn() -> None:
     rng = Random(3)
     found: set[object] = set()
-    for count in range(60_000):
+    for count in range(30_000):
         collect(Grammar(rng).sentence(), found)
-        if count % 1000 == 0 and found >= ENTRIES:
+        if count % 500 == 0 and found >= ENTRIES:
             break
     missing = [getattr(entry, "english", entry) for entry in ENTRIES - found]
     assert not missing
