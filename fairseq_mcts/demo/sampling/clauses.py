@@ -153,7 +153,7 @@ class ClauseSampler(DescriptionSampler):
         return self.object(slot.kinds, anchor if anchor is not None else subject)
 
     def existence(self) -> Clause:
-        noun = self.noun(expand_kinds("building place"))
+        noun = self.noun(frozenset({"building", "green"}))
         determiner = self.weighted(
             {Determiner.INDEFINITE: 6, Determiner.MANY: 2, Determiner.SEVERAL: 1}
         )
@@ -221,19 +221,7 @@ class ClauseSampler(DescriptionSampler):
 
     def with_polarity(self, clause: Clause) -> Clause:
         """Negate the clause now and then, where a negation has one clear scope."""
-        action = clause.predicate
-        assert isinstance(action, Action)
-        phrases = [clause.subject, *action.arguments]
-        inner = [p.nominal if isinstance(p, Spatial) else p for p in phrases]
-        if any(isinstance(p, Indefinite) or is_quantified(p) for p in inner):
-            return clause
-        if is_indefinite(inner[0]) or clause.adverbials[:1] == (ALREADY,):
-            return clause
-        if any(
-            isinstance(a, Adverb) and a in (*HABITS, *MANNERS, STILL) for a in clause.adverbials
-        ):
-            return clause
-        if any(isinstance(a, Duration | ClockTime) for a in clause.adverbials):
+        if not can_be_negated(clause):
             return clause
         if clause.tense is Tense.PERFECT:
             table = {Polarity.POSITIVE: 70, Polarity.NOT_YET: 22, Polarity.NEVER: 8}
@@ -241,8 +229,6 @@ class ClauseSampler(DescriptionSampler):
             table = {Polarity.POSITIVE: 78, Polarity.NOT: 14, Polarity.NO_LONGER: 8}
         else:
             table = {Polarity.POSITIVE: 86, Polarity.NOT: 14}
-        if clause.modal is Modal.WOULD_LIKE:
-            return clause
         return replace(clause, polarity=self.weighted(table))
 
     # Relative clauses
@@ -338,6 +324,25 @@ UNWILLED = frozenset(
         "erkennen",
     }
 )
+
+
+def can_be_negated(clause: Clause) -> bool:
+    """Whether both languages would understand a negation of the clause alike."""
+    action = clause.predicate
+    assert isinstance(action, Action)
+    phrases = [p.nominal if isinstance(p, Spatial) else p for p in action.arguments]
+    unclear = (
+        clause.modal is Modal.WOULD_LIKE
+        or is_indefinite(clause.subject)
+        or any(isinstance(p, Indefinite) or is_quantified(p) for p in (clause.subject, *phrases))
+        or sum(map(is_indefinite, phrases)) > 1
+        or any(isinstance(a, Duration | ClockTime) for a in clause.adverbials)
+        or any(a in UNNEGATED for a in clause.adverbials)
+    )
+    return not unclear
+
+
+UNNEGATED: tuple[Adverb, ...] = (*HABITS, *MANNERS, STILL, ALREADY)
 
 
 def is_quantified(phrase: Nominal) -> bool:
