@@ -81,18 +81,25 @@ def make_members(
     policy_models: Sequence[Network],
     value_models: Sequence[Network],
     vocabulary: Vocabulary,
+    *,
+    separate: bool = False,
 ) -> list[Member]:
-    """One member a model; a model that is in both lists steps once for both."""
+    """One member a model; a model that is in both lists steps once for both roles, unless they
+    read different sources and are to be kept `separate`."""
+    both = [] if separate else [one for one in policy_models if _is_in(one, value_models)]
     members = [
-        Member(model, vocabulary, policy=True, value=any(model is other for other in value_models))
-        for model in policy_models
+        Member(model, vocabulary, policy=True, value=_is_in(model, both)) for model in policy_models
     ]
     members += [
         Member(model, vocabulary, policy=False, value=True)
         for model in value_models
-        if not any(model is other for other in policy_models)
+        if not _is_in(model, both)
     ]
     return members
+
+
+def _is_in(model: Network, models: Sequence[Network]) -> bool:
+    return any(model is other for other in models)
 
 
 class NetworkEvaluator:
@@ -120,10 +127,16 @@ class NetworkEvaluator:
         self._forbidden = torch.tensor(vocabulary.forbidden, dtype=torch.long, device=self._device)
 
     @torch.no_grad()
-    def begin(self, sources: Sequence[Tensor]) -> None:
-        """Encodes the sentences, each a tensor of its tokens, for all members, once."""
+    def begin(
+        self, sources: Sequence[Tensor], value_sources: Sequence[Tensor] | None = None
+    ) -> None:
+        """Encodes the sentences, each a tensor of its tokens, for all members, once.
+
+        Members that give values alone read `value_sources` instead, if they are given.
+        """
+        of_value = sources if value_sources is None else value_sources
         for member in self._members:
-            member.stepper.begin(member.encode(sources))
+            member.stepper.begin(member.encode(sources if member.policy else of_value))
 
     @property
     def bytes_per_slot(self) -> int:

@@ -7,6 +7,7 @@ they are being printed, and the commands' `print` says more once it has printed 
     V-<id>  value of the finished sentence by the network
     M-<id>  metric of the finished sentence, where the search goes by the metric
     N-<id>  visits of each token when it was chosen (MCTS)
+    X-<id>  a warning: the value has read the reference (--cheating-value)
     Q-<id>  network evaluations of the sentence: charged by the paper's rule, and made
 
 fairseq's files stay as they are: `print` is only replaced in the namespaces of the two commands.

@@ -18,7 +18,6 @@ from fairseq_mcts.decoding.network_evaluator import (
     Vocabulary,
     make_members,
 )
-from fairseq_mcts.decoding.step_batch import padded_length
 from fairseq_mcts.generators.output_lines import PrintedHypothesis
 from fairseq_mcts.generators.search_metric import SearchMetric, TextDecoders
 from fairseq_mcts.generators.statistics import DecodingStatistics
@@ -65,7 +64,10 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         metric: Metric | None = None,
         text_decoders: TextDecoders | None = None,
         max_bytes: int | None = None,
+        cheating_value: bool = False,
     ) -> None:
+        """`cheating_value` lets the value read the reference instead of the source: no
+        translation system, but an analysis of what a better value would bring."""
         super().__init__(
             models,
             tgt_dict,
@@ -83,6 +85,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         self._metric = metric
         self._text_decoders = text_decoders
         self._max_bytes = max_bytes
+        self._cheating_value = cheating_value
         self._largest_batch: int | None = None  # once a larger one did not fit
         penalties = ((self.unk, limits.unk_penalty),) if limits.unk_penalty else ()
         self._vocabulary = Vocabulary(self.eos, self.pad, (self.pad,), penalties)
@@ -104,7 +107,12 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         prefixes: list[list[int]] = [[] for _ in sources]
         if prefix_tokens is not None:
             prefixes = [row[row != self.pad].tolist() for row in prefix_tokens]
-        results = self._decode(sources, prefixes, bos_token)
+        references = self._references(sample) if self._cheating_value else None
+        jobs = [
+            _Job(source, prefix, None if references is None else references[index])
+            for index, (source, prefix) in enumerate(zip(sources, prefixes, strict=True))
+        ]
+        results = self._decode(jobs, bos_token)
         device = sample["net_input"]["src_tokens"].device
         self.statistics.sentences += len(sources)
         for hypotheses in results:
@@ -113,40 +121,49 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             self.statistics.made += hypotheses[0].evaluations.made
         return [[self._packed(one, device) for one in hypotheses] for hypotheses in results]
 
-    def _decode(
-        self, sources: list[Tensor], prefixes: list[list[int]], bos_token: int | None
-    ) -> list[list[Hypothesis]]:
+    def _references(self, sample: dict[str, Any]) -> list[Tensor]:
+        if sample.get("target") is None:
+            raise ValueError("--cheating-value: there are no references to read")
+        return _sources(sample["target"], self.pad)
+
+    def _decode(self, jobs: list["_Job"], bos_token: int | None) -> list[list[Hypothesis]]:
         """Searches all sentences, in smaller batches if all together need too much memory."""
-        size = min(len(sources), self._largest_batch or len(sources))
+        size = min(len(jobs), self._largest_batch or len(jobs))
         results: list[list[Hypothesis]] = []
-        while len(results) < len(sources):
-            part = slice(len(results), len(results) + size)
+        while len(results) < len(jobs):
             try:
-                results += self._search(sources[part], prefixes[part], bos_token)
+                results += self._search(jobs[len(results) :][:size], bos_token)
             except (SearchMemoryError, torch.OutOfMemoryError) as error:
                 if size == 1:
+                    cause = "the device's memory"
+                    if isinstance(error, SearchMemoryError):
+                        cause = "--search-memory"
                     raise SearchMemoryError(
-                        f"--search-memory is too little for a single sentence: {error}"
+                        f"{cause} is too little for a single sentence: {error}"
                     ) from error
                 size = self._largest_batch = size // 2
         return results
 
-    def _search(
-        self, sources: list[Tensor], prefixes: list[list[int]], bos_token: int | None
-    ) -> list[list[Hypothesis]]:
+    def _search(self, jobs: list["_Job"], bos_token: int | None) -> list[list[Hypothesis]]:
         begun = time.perf_counter()
-        lengths = [len(source) for source in sources]
-        longest, shortest = self._length_limits(lengths)
+        sources = [job.source for job in jobs]
+        longest, shortest = self._length_limits([len(source) for source in sources])
         evaluator = NetworkEvaluator(
-            make_members(list(self.model.models), list(self._value_models), self._vocabulary),
+            make_members(
+                list(self.model.models),
+                list(self._value_models),
+                self._vocabulary,
+                separate=self._cheating_value,
+            ),
             self._vocabulary,
             start_token=bos_token,
             max_bytes=self._max_bytes,
         )
-        evaluator.begin(*_right_padded(sources, self.pad))
+        references = [job.reference for job in jobs if job.reference is not None]
+        evaluator.begin(sources, references or None)
         self.statistics.encoding += time.perf_counter() - begun
         # as in fairseq, a forced prefix beats the least length, and the greatest beats it
-        prefixes = [prefix[:limit] for prefix, limit in zip(prefixes, longest, strict=True)]
+        prefixes = [job.prefix[:limit] for job, limit in zip(jobs, longest, strict=True)]
         for sentence, prefix in enumerate(prefixes):
             if self.eos in prefix:
                 shortest[sentence] = 0
@@ -178,19 +195,22 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         positions = min(model.max_decoder_positions() for model in models)
         most = positions - (_POSITIONS_BEYOND_LENGTH if self._uses_value else 1)
         if self._limits.match_source_len:
-            exact = [max(1, min(length - 1, most)) for length in source_lengths]
+            # fairseq's count, eos of the source included
+            exact = [min(length, most) for length in source_lengths]
             return exact, list(exact)
+        limits = self._limits
         longest = [
-            max(1, min(int(self._limits.max_len_a * length + self._limits.max_len_b), most))
+            min(int(limits.max_len_a * length + limits.max_len_b), most)
             for length in source_lengths
         ]
         for limit in longest:
-            if limit < self._limits.min_len:
+            if limit < max(limits.min_len, 1):
                 raise ValueError(
-                    f"--min-len {self._limits.min_len} exceeds the greatest length of {limit} "
-                    "that --max-len-a, --max-len-b and the model's positions allow"
+                    f"--min-len {limits.min_len}: exceeds the greatest length of {limit} that "
+                    f"--max-len-a {limits.max_len_a}, --max-len-b {limits.max_len_b} and the "
+                    f"model's {positions} positions allow"
                 )
-        return longest, [self._limits.min_len] * len(longest)
+        return longest, [limits.min_len] * len(longest)
 
     def _search_metric(self, sources: list[Tensor]) -> SearchMetric | None:
         if self._metric is None or self._text_decoders is None:
@@ -207,6 +227,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             lines.append(("M" if scored else "V", f"{hypothesis.value:.6f}"))
         if hypothesis.visits:
             lines.append(("N", " ".join(map(str, hypothesis.visits))))
+        if self._cheating_value:
+            lines.append(("X", "cheating: the value has read the reference"))
         lines.append(("Q", f"{hypothesis.evaluations.charged}\t{hypothesis.evaluations.made}"))
         return PrintedHypothesis(
             {
@@ -233,19 +255,18 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         return isinstance(options, SrOptions) and options.rank_by == "metric"
 
 
+@dataclass(frozen=True)
+class _Job:
+    """One sentence to be decoded."""
+
+    source: Tensor  # [T] without padding
+    prefix: list[int]  # tokens that it must start with
+    reference: Tensor | None  # [R], for a value that cheats
+
+
 def _sources(src_tokens: Tensor, pad: int) -> list[Tensor]:
     """The sentences of a padded batch [B, T], without their padding."""
     return [row[row != pad] for row in src_tokens]
-
-
-def _right_padded(sources: list[Tensor], pad: int) -> tuple[Tensor, Tensor]:
-    """[S, T] and [S]: padding on the right, to a length that leaves each row's numbers alone."""
-    lengths = torch.tensor([len(source) for source in sources], device=sources[0].device)
-    longest = padded_length(max(len(source) for source in sources))
-    tokens = sources[0].new_full((len(sources), longest), pad)
-    for row, source in enumerate(sources):
-        tokens[row, : len(source)] = source
-    return tokens, lengths
 
 
 def _sentence_seed(seed: int, source: Tensor) -> int:

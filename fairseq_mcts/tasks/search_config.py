@@ -74,6 +74,14 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
         },
     )
 
+    cheating_value: bool = field(
+        default=False,
+        metadata={
+            "help": "analysis only: the value reads the reference instead of the source, as the "
+            "paper's 'cheating' rows do; every hypothesis says so in an X line"
+        },
+    )
+
     mcts_simulations: Optional[int] = field(
         default=None, metadata={"help": "simulations per output token (default: 50)"}
     )
