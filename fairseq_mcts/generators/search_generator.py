@@ -179,7 +179,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         search = make_search(
             self._options,
             constraints,
-            seed=[_sentence_seed(self._seed, source) for source in sources],
+            seed=[sentence_seed(self._seed, source) for source in sources],
             n_best=self._limits.n_best,
         )
         timing = run(search, evaluator, self._search_metric(sources))
@@ -269,7 +269,7 @@ def _sources(src_tokens: Tensor, pad: int) -> list[Tensor]:
     return [row[row != pad] for row in src_tokens]
 
 
-def _sentence_seed(seed: int, source: Tensor) -> int:
+def sentence_seed(seed: int, source: Tensor) -> int:
     """A seed that depends on the sentence and on nothing around it."""
     content = source.cpu().numpy().astype(np.int64).tobytes()
     digest = hashlib.blake2b(content, digest_size=8, key=str(seed).encode()).digest()
