@@ -199,6 +199,30 @@ def _keep_the_last_batch() -> None:
     data_utils.batch_by_size = batch_by_size_without_loss
 
 
+# ------------------------------------------------------------------------------ bf16 without TPU
+
+
+def _bf16_means_tpu() -> bool:
+    from fairseq import utils
+    from fairseq.trainer import Trainer
+
+    return utils.xm is None and not hasattr(Trainer.__init__, "__wrapped__")
+
+
+def _train_bf16_on_the_device_there_is() -> None:
+    from fairseq.trainer import Trainer
+
+    build = Trainer.__init__
+
+    @functools.wraps(build)
+    def build_trainer(self: Any, cfg: Any, *args: Any, **kwargs: Any) -> None:
+        if cfg.common.bf16:
+            cfg.common.tpu = False
+        build(self, cfg, *args, **kwargs)
+
+    Trainer.__init__ = build_trainer
+
+
 # -------------------------------------------------------------------------------------- warnings
 
 _NOISE: tuple[tuple[type[Warning], str], ...] = (
@@ -240,6 +264,15 @@ FIXES: tuple[Fix, ...] = (
         ),
         is_needed=_batch_by_size_drops_the_rest,
         mend=_keep_the_last_batch,
+    ),
+    Fix(
+        name="bf16-without-tpu",
+        fault=(
+            "fairseq-train takes --bf16 as a request for a TPU and crashes where torch_xla is "
+            "missing ('NoneType' object has no attribute 'xla_device'), on GPUs and CPUs alike."
+        ),
+        is_needed=_bf16_means_tpu,
+        mend=_train_bf16_on_the_device_there_is,
     ),
     Fix(
         name="no-warning-noise",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from examples.demo.runner import Stage
 
-USER_DIR = str(Path(__file__).parents[2] / "user_dir")
-PLUGIN = ("--user-dir", USER_DIR, "--task", "translation_mcts")
+# Paths are relative to the root of the repository, where `python -m examples.demo` has to run.
+PLUGIN = ("--user-dir", "user_dir", "--task", "translation_mcts")
 QUIET = ("--cpu", "--log-format", "simple")
 SEED = "1"
 

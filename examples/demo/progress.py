@@ -11,10 +11,10 @@ LINES_PER_STAGE = 4  # where output is not a terminal, e.g. in CI
 class ProgressLine:
     """Shows title, bar, a note and seconds; redraws itself on terminals."""
 
-    def __init__(self, title: str, stream: TextIO = sys.stdout) -> None:
+    def __init__(self, title: str, stream: TextIO | None = None) -> None:
         self._title = title
-        self._stream = stream
-        self._redraws = stream.isatty()
+        self._stream = stream or sys.stdout
+        self._redraws = self._stream.isatty()
         self._start = time.monotonic()
         self._next_line_at = 1 / LINES_PER_STAGE
 

@@ -1,0 +1,73 @@
+"""A stage runs once, goes on after an interruption and starts anew after a change."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from examples.demo.runner import Runner, Stage, StageFailed
+
+
+def writer(work: Path, name: str, text: str, *, fails: bool = False) -> Stage:
+    """A stage that appends a line to a file in its folder."""
+    target = work / name / "out.txt"
+    code = f"open({str(target)!r}, 'a').write({text + chr(10)!r}); raise SystemExit({int(fails)})"
+    return Stage(name, name, (sys.executable, "-c", code), output=work / name)
+
+
+def written(work: Path, name: str) -> list[str]:
+    return (work / name / "out.txt").read_text().splitlines()
+
+
+def test_finished_stages_are_not_run_again(tmp_path: Path) -> None:
+    stages = [writer(tmp_path, "a", "1"), writer(tmp_path, "b", "2")]
+    Runner(tmp_path).run(stages)
+    Runner(tmp_path).run(stages)
+    assert (written(tmp_path, "a"), written(tmp_path, "b")) == (["1"], ["2"])
+
+
+def test_a_changed_stage_and_all_after_it_start_in_empty_folders(tmp_path: Path) -> None:
+    before, after = writer(tmp_path, "a", "1"), writer(tmp_path, "c", "3")
+    Runner(tmp_path).run([before, writer(tmp_path, "b", "old"), after])
+    (tmp_path / "c" / "out.txt").write_text("made from old input\n")
+
+    Runner(tmp_path).run([before, writer(tmp_path, "b", "new"), after])
+
+    assert written(tmp_path, "a") == ["1"]
+    assert written(tmp_path, "b") == ["new"]
+    assert written(tmp_path, "c") == ["3"]
+
+
+def test_a_failed_stage_stops_the_run_and_finds_its_work_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failing = writer(tmp_path, "a", "begun", fails=True)
+    for _ in range(2):
+        with pytest.raises(StageFailed, match=r"a: exit code 1, see .*a\.log"):
+            Runner(tmp_path).run([failing, writer(tmp_path, "b", "2")])
+    # the second attempt continued in the folder of the first, as fairseq-train does
+    assert written(tmp_path, "a") == ["begun", "begun"]
+    assert not (tmp_path / "b").exists()
+    assert capsys.readouterr().out.count("a failed") == 2
+
+
+def test_progress_is_read_from_the_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "print('loss=3, num_updates=50'); print('loss=2, num_updates=100')"
+    Runner(tmp_path).run(
+        [
+            Stage(
+                name="train",
+                title="train a model",
+                command=(sys.executable, "-c", code),
+                output=tmp_path / "train",
+                progress=r"num_updates=(?P<done>\d+)",
+                total=100,
+            )
+        ]
+    )
+    shown = capsys.readouterr().out
+    assert "[1/1] train a model" in shown
+    assert "50 of 100" in shown
+    assert "100 of 100" in shown
