@@ -4,7 +4,13 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Gender(Enum):
+class Feature(Enum):
+    """A category that is looked up often: hashing by identity spares a call into Python."""
+
+    __hash__ = object.__hash__
+
+
+class Gender(Feature):
     """Grammatical gender of a German noun."""
 
     MASC = "der"
@@ -12,19 +18,19 @@ class Gender(Enum):
     NEUT = "das"
 
 
-class Number(Enum):
+class Number(Feature):
     SINGULAR = "singular"
     PLURAL = "plural"
 
 
-class Case(Enum):
+class Case(Feature):
     NOM = "nominative"
     ACC = "accusative"
     DAT = "dative"
     GEN = "genitive"
 
 
-class Sex(Enum):
+class Sex(Feature):
     """Which English pronoun a singular noun takes: he, she or it."""
 
     MALE = "he"
@@ -32,7 +38,7 @@ class Sex(Enum):
     THING = "it"
 
 
-class Address(Enum):
+class Address(Feature):
     """How German addresses a hearer whom English just calls "you"."""
 
     DU = "du"
@@ -40,7 +46,7 @@ class Address(Enum):
     SIE = "Sie"
 
 
-class Tense(Enum):
+class Tense(Feature):
     """Tense of a clause, named after the English form."""
 
     PRESENT = "present"
@@ -54,7 +60,7 @@ class Tense(Enum):
     HYPOTHETICAL = "unreal condition"
 
 
-class Polarity(Enum):
+class Polarity(Feature):
     POSITIVE = "positive"
     NOT = "not"
     NOT_YET = "not yet"
@@ -62,7 +68,7 @@ class Polarity(Enum):
     NEVER = "never"
 
 
-class Degree(Enum):
+class Degree(Feature):
     POSITIVE = "positive"
     COMPARATIVE = "comparative"
     SUPERLATIVE = "superlative"

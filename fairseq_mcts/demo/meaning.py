@@ -1,11 +1,11 @@
 """The abstract meaning of a sentence: a tree that each language realises on its own."""
 
 from dataclasses import dataclass
-from enum import Enum
 
 from fairseq_mcts.demo.features import (
     PEOPLE,
     Degree,
+    Feature,
     Gender,
     Number,
     Polarity,
@@ -16,7 +16,7 @@ from fairseq_mcts.demo.features import (
 from fairseq_mcts.demo.words import Adjective, Adverb, Noun, ProperName, Relation, Verb
 
 
-class Determiner(Enum):
+class Determiner(Feature):
     BARE = "no article"
     DEFINITE = "the"
     INDEFINITE = "a"
@@ -112,7 +112,7 @@ class Spatial:
     motion: bool = False
 
 
-class DurationKind(Enum):
+class DurationKind(Feature):
     AGO = "ago"
     AHEAD = "in"
     SINCE = "for, up to now"
@@ -139,7 +139,7 @@ class ClockTime:
 Adverbial = Adverb | Spatial | Duration | ClockTime
 
 
-class Wh(Enum):
+class Wh(Feature):
     """Question words for adverbials."""
 
     WHERE = "where"
@@ -202,7 +202,7 @@ class Location:
 Predicate = Action | Description | Identity | Existence | Location
 
 
-class Modal(Enum):
+class Modal(Feature):
     CAN = "can"
     MUST = "must"
     MAY = "may"
@@ -230,7 +230,7 @@ class RelativeClause:
     gap: int | None = None
 
 
-class Conjunction(Enum):
+class Conjunction(Feature):
     """A link between clauses; values are the English and the German word."""
 
     BECAUSE = ("because", "weil")
@@ -271,7 +271,7 @@ class Linked:
     leading: bool = False  # whether it stands before the main clause
 
 
-class Mood(Enum):
+class Mood(Feature):
     STATEMENT = "."
     QUESTION = "?"
     COMMAND = "!"

@@ -7,7 +7,7 @@ COMMAS = re.compile(r"\s*,[\s,]*")
 
 def join(*parts: str) -> str:
     """The parts that are not empty, with blanks between them; ``finish`` tidies the commas."""
-    return " ".join(part for part in parts if part)
+    return " ".join(filter(None, parts))
 
 
 def finish(text: str, mark: str) -> str:

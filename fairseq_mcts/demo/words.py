@@ -5,9 +5,8 @@ ambiguous English word therefore has several entries, and so has a word with Ger
 """
 
 from dataclasses import dataclass, field
-from enum import Enum
 
-from fairseq_mcts.demo.features import Case, Gender, Number, Sex
+from fairseq_mcts.demo.features import Case, Feature, Gender, Number, Sex
 from fairseq_mcts.demo.german.verbs import GermanVerb
 
 # Kinds that stand for several others, so that a verb can ask for "thing".
@@ -98,7 +97,7 @@ class ProperName:
     number: Number = Number.SINGULAR
 
 
-class SlotRole(Enum):
+class SlotRole(Feature):
     OBJECT = "noun phrase in a case of its own"
     PREPOSITIONAL = "noun phrase behind a fixed preposition"
     REST = "where something is"
@@ -143,7 +142,7 @@ class Adjective:
     gradable: bool = True
 
 
-class AdverbRole(Enum):
+class AdverbRole(Feature):
     TIME = "time"
     FREQUENCY = "frequency"
     MANNER = "manner"

@@ -1,6 +1,7 @@
 """English morphology: plurals, verb forms, comparison, pronouns, numbers."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from fairseq_mcts.demo.features import Degree, Number, Referent
 from fairseq_mcts.demo.words import Adjective, Noun
@@ -118,6 +119,7 @@ class EnglishForms:
     ing: str
 
 
+@cache
 def verb_forms(base: str) -> EnglishForms:
     if base == "be":
         return EnglishForms("be", "is", "was", "been", "being")

@@ -13,6 +13,8 @@ from fairseq_mcts.demo.features import Polarity, Referent, Tense
 from fairseq_mcts.demo.meaning import Modal
 
 PAST_FORMS = (Tense.PAST, Tense.HYPOTHETICAL)
+PERFECT_FORMS = (Tense.PERFECT, Tense.SINCE, Tense.PLUPERFECT)
+WILL_AND_WOULD = {Tense.FUTURE: "will", Tense.CONDITIONAL: "would"}
 CONTRACTIONS = {
     "am not": "am not",
     "is not": "isn't",
@@ -114,16 +116,15 @@ def verb_group(
         return _modal_group(modal, head, subject, tense, negated=negated, have_to=have_to)
     if tense is Tense.FUTURE and going_to:
         return VerbGroup(present_of_be(subject), f"going to {head.base}")
-    have = "has" if is_third_singular(subject) else "have"
-    compound = {
-        Tense.FUTURE: VerbGroup("will", head.base),
-        Tense.CONDITIONAL: VerbGroup("would", head.base),
-        Tense.PERFECT: VerbGroup(have, head.participle),
-        Tense.PLUPERFECT: VerbGroup("had", head.participle),
-        Tense.SINCE: VerbGroup(have, head.participle if stative else f"been {head.ing}"),
-    }
-    if tense in compound:
-        return compound[tense]
+    if tense in WILL_AND_WOULD:
+        return VerbGroup(WILL_AND_WOULD[tense], head.base)
+    if tense in PERFECT_FORMS:
+        has = "has" if is_third_singular(subject) else "have"
+        going_on = tense is Tense.SINCE and not stative
+        return VerbGroup(
+            "had" if tense is Tense.PLUPERFECT else has,
+            f"been {head.ing}" if going_on else head.participle,
+        )
     if tense is Tense.PROGRESSIVE and not stative:
         return VerbGroup(present_of_be(subject), head.ing)
     return head.simple(subject, past=tense in PAST_FORMS, unreal=tense is Tense.HYPOTHETICAL)

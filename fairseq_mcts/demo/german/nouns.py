@@ -109,11 +109,11 @@ def decline_noun(noun: Noun, case: Case, number: Number) -> str:
     if number is Number.PLURAL:
         form = noun.german_plural
         return form + "n" if case is Case.DAT and not form.endswith(("n", "s")) else form
-    if noun.weak:
-        return noun.german if case is Case.NOM else weak_form(noun.german)
-    if case is Case.GEN and noun.gender is not Gender.FEM:
+    if case is Case.NOM or (noun.gender is Gender.FEM and not noun.weak):
+        return noun.german
+    if case is Case.GEN and (noun.genitive or not noun.weak):
         return noun.genitive or genitive_form(noun.german)
-    return noun.german
+    return weak_form(noun.german) if noun.weak else noun.german
 
 
 def weak_form(word: str) -> str:

@@ -67,7 +67,7 @@ TIMES: list[Adverb] = [
     *(_time(f"last {en}", f"letzten {de}", "past day") for en, de in WEEKDAYS.items()),
     *(_time(f"next {en}", f"nächsten {de}", "future day") for en, de in WEEKDAYS.items()),
     *(_time(f"in {en}", f"im {de}", "past future habit") for en, de in MONTHS.items()),
-    *(_time(f"in {en}", f"im {de}", "habit") for en, de in SEASONS.items()),
+    *(_time(f"in {en}", f"im {de}", "past future habit") for en, de in SEASONS.items()),
     *(_time(f"last {en}", f"letzten {de}", "past") for en, de in SEASONS.items()),
     *(_time(f"next {en}", f"nächsten {de}", "future") for en, de in SEASONS.items()),
 ]

@@ -25,7 +25,7 @@ PREPOSITIONAL: tuple[Verb, ...] = (
     verb("complain", "sich beschweren", "person", prep("about", "über", ACC, "dish kin building")),
     verb("dream", "träumen", "person", prep("of", "von", DAT, "travel vehicle home animal")),
     verb("take part", "teil|nehmen", "person", prep("in", "an", DAT, "event")),
-    verb("fall in love", "sich verlieben", "person", prep("with", "in", ACC, "job folk")),
+    verb("fall in love", "sich verlieben", "person", prep("with", "in", ACC, "job")),
     verb("apologize", "sich entschuldigen", "person", prep("to", "bei", DAT, "person")),
     state("smell", "riechen", "room clothing", prep("of", "nach", DAT, "stuff drink cut")),
     state("depend", "ab|hängen", "abstract event", prep("on", "von", DAT, "person abstract")),

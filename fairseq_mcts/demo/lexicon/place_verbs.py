@@ -22,7 +22,7 @@ LOCAL: tuple[Verb, ...] = (
 MOTION: tuple[Verb, ...] = (
     verb("go", "gehen +sein", "person", direction("shop out room green work job")),
     verb("go", "fahren +sein", "person", direction("town country area water")),
-    verb("drive", "fahren +sein", "person", direction("town country area building")),
+    verb("drive", "fahren +sein", "person", direction("town country area out shop")),
     verb("fly", "fliegen +sein", "person", direction("town country")),
     verb("run", "laufen +sein", "being", direction("room green building")),
     verb("run", "rennen +sein", "being", direction("room green building")),

@@ -58,6 +58,7 @@ ADJECTIVES: list[Adjective] = [
         compared="better best",
     ),
     adjective("beautiful", "schön", "clothing jewel site plant song instrument art"),
+    adjective("steep", "steil", "slope"),
     adjective("young", "jung", "job folk animal", comparative="jünger", superlative="jüngst"),
     adjective(
         "long",
@@ -68,7 +69,7 @@ ADJECTIVES: list[Adjective] = [
     ),
     adjective("red", "rot", "clothing vehicle furniture container cut toy", gradable=False),
     adjective(
-        "expensive", "teuer", "thing home building dish drink", stem="teur", superlative="teuerst"
+        "expensive", "teuer", "thing home dish drink out", stem="teur", superlative="teuerst"
     ),
     adjective("nice", "nett", "person", superlative="nettest"),
     adjective("nice", "schön", "clothing site event art"),
@@ -156,7 +157,6 @@ ADJECTIVES: list[Adjective] = [
     adjective("medieval", "mittelalterlich", "building", gradable=False),
     adjective("rusty", "rostig", "tool vehicle", gradable=False),
     adjective("shallow", "flach", "water"),
-    adjective("steep", "steil", "slope"),
     adjective("humble", "bescheiden", "person"),
     adjective("grumpy", "mürrisch", "person pet"),
     adjective("generous", "großzügig", "person"),

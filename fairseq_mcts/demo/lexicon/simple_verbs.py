@@ -128,7 +128,7 @@ TRANSITIVE: tuple[Verb, ...] = (
     verb("translate", "übersetzen", "person", obj("written song")),
     verb("sign", "unterschreiben", "person", obj("signable")),
     state("recognize", "erkennen", "person", obj("person song")),
-    verb("tidy up", "auf|räumen", "person", obj("room holder")),
+    verb("tidy up", "auf|räumen", "person", obj("room")),
     verb("hug", "umarmen", "person", obj("person")),
     verb("change", "ändern", "person", obj("plans")),
     verb("change", "wechseln", "person", obj("changeable")),

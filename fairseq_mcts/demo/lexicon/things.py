@@ -117,7 +117,7 @@ FIXTURES: list[Noun] = [
     noun("gate", "das Tor", "Tore", "fixture opener"),
     noun("fence", "der Zaun", "Zäune", "fixture outdoors"),
     noun("wall", "die Mauer", "Mauern", "fixture outdoors"),
-    noun("roof", "das Dach", "Dächer", "fixture outdoors"),
+    noun("roof", "das Dach", "Dächer", "fixture outdoors slope"),
     noun("television", "der Fernseher", "Fernseher", "fixture switch"),
     noun("heating", "die Heizung", "Heizungen", "fixture switch"),
     noun("lock", "das Schloss", "Schlösser", "fixture"),
@@ -210,7 +210,7 @@ IDEAS: list[Noun] = [
     noun("match", "das Spiel", "Spiele", "event sport show contest"),
     noun("lecture", "der Vortrag", "Vorträge", "event show"),
     noun("joke", "der Witz", "Witze", "tale abstract"),
-    noun("poem", "das Gedicht", "Gedichte", "text written tale"),
+    noun("poem", "das Gedicht", "Gedichte", "text written"),
     noun("secret", "das Geheimnis", "Geheimnisse", "abstract speech"),
     noun(
         "letter", "der Buchstabe", "Buchstaben", "sign spelled", weak=True, genitive="Buchstabens"

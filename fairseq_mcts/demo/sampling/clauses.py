@@ -5,51 +5,41 @@ from functools import cache
 
 from fairseq_mcts.demo.features import (
     IMPERSONAL,
-    Degree,
-    Number,
     Polarity,
     Tense,
 )
-from fairseq_mcts.demo.lexicon import NOUNS
 from fairseq_mcts.demo.lexicon.adverbs import (
     ALREADY,
     HABITS,
     MANNERS,
     STILL,
-    WHEREABOUTS,
 )
 from fairseq_mcts.demo.lexicon.governed_verbs import DATIVE, DITRANSITIVE, PREPOSITIONAL
 from fairseq_mcts.demo.lexicon.place_verbs import LOCAL, MOTION, PLACING
-from fairseq_mcts.demo.lexicon.qualities import INTENSIFIERS
 from fairseq_mcts.demo.lexicon.simple_verbs import INTRANSITIVE, TRANSITIVE, WEATHER
 from fairseq_mcts.demo.meaning import (
     Action,
     Adverbial,
     Clause,
     ClockTime,
-    Description,
     Determiner,
     Duration,
     DurationKind,
     Existence,
-    Identity,
     Indefinite,
-    Location,
     Modal,
     Nominal,
     NounPhrase,
-    Predicate,
     Pronoun,
-    Quality,
     RelativeClause,
     Spatial,
 )
-from fairseq_mcts.demo.sampling.adverbials import AdverbialSampler
+from fairseq_mcts.demo.sampling.descriptions import DescriptionSampler
 from fairseq_mcts.demo.sampling.phrases import (
+    NOBODY,
     SOMETHING,
-    adjectives_for,
 )
-from fairseq_mcts.demo.words import Adverb, Noun, Slot, SlotRole, Verb, expand_kinds
+from fairseq_mcts.demo.words import Adverb, Slot, SlotRole, Verb, expand_kinds
 
 VERB_CLASSES: dict[str, tuple[Verb, ...]] = {
     "transitive": TRANSITIVE,
@@ -79,13 +69,13 @@ LASTING = frozenset(
     ["sleep", "work", "live", "wait", "sit", "cook", "read", "sing", "dance", "look", "repair"]
 )
 PERSONS = expand_kinds("person")
-PERSON_SAMPLE = next(noun for noun in NOUNS if noun.english == "man")  # stands for any person
 ANYTHING = expand_kinds("person animal thing site dish abstract event film")
+UNREAL = frozenset({Tense.CONDITIONAL, Tense.HYPOTHETICAL})
 AHEAD = frozenset({Tense.FUTURE, Tense.CONDITIONAL, Tense.PLUPERFECT})
 
 
-class ClauseSampler(AdverbialSampler):
-    """Clauses on top of phrases and adverbials."""
+class ClauseSampler(DescriptionSampler):
+    """Clauses on top of phrases, adverbials and descriptions."""
 
     def clause(
         self,
@@ -139,11 +129,19 @@ class ClauseSampler(AdverbialSampler):
     # Predicates
 
     def action(self, verb: Verb, subject: Nominal) -> Action:
-        return Action(verb, tuple(self.argument(verb, slot, subject) for slot in verb.slots))
+        arguments: list[Nominal | Spatial] = []
+        placed = subject  # what is somewhere or goes somewhere: the object, if there is one
+        for slot in verb.slots:
+            if slot.role in (SlotRole.OBJECT, SlotRole.PREPOSITIONAL):
+                placed = self.argument(verb, slot, subject)
+                arguments.append(placed)
+            else:
+                in_motion = slot.role is not SlotRole.REST
+                place = self.somewhere(slot.kinds, subject, placed, motion=in_motion)
+                arguments.append(place)
+        return Action(verb, tuple(arguments))
 
-    def argument(self, verb: Verb, slot: Slot, subject: Nominal) -> Nominal | Spatial:
-        if slot.role in (SlotRole.REST, SlotRole.MOTION, SlotRole.DIRECTION):
-            return self.somewhere(slot.kinds, subject, motion=slot.role is not SlotRole.REST)
+    def argument(self, verb: Verb, slot: Slot, subject: Nominal) -> Nominal:
         # "Her book pleases Anna" would put the pronoun before its name in German.
         anchor = None if verb.inverted else subject
         if verb.english in ("see", "hear", "buy", "look for") and self.chance(0.03):
@@ -154,62 +152,15 @@ class ClauseSampler(AdverbialSampler):
             return self.noun_phrase(slot.kinds, anchor, definite=verb.inverted)
         return self.object(slot.kinds, anchor if anchor is not None else subject)
 
-    def copular(self, kind: str, subject: Nominal) -> Predicate:
-        if kind == "identity":
-            return Identity(self.identity(subject))
-        if kind == "location" and subject.referent.is_person:
-            if self.chance(0.4):
-                return Location(self.ranked(WHEREABOUTS))
-            return Location(self.place(self.noun(frozenset({"room", "out"})), motion=False))
-        return self.description(subject)
-
-    def identity(self, subject: Nominal) -> NounPhrase:
-        """A profession that agrees with the subject in sex and number."""
-        referent = subject.referent
-        noun = self.noun(frozenset({"job"}))
-        while not referent.is_plural and referent.person == 3 and noun.sex is not referent.sex:
-            noun = self.noun(frozenset({"job"}))
-        number = Number.PLURAL if referent.is_plural else Number.SINGULAR
-        if referent.address is not None and referent.address.value == "Sie":
-            number = Number.SINGULAR
-        qualities = self.qualities(noun, Determiner.INDEFINITE)
-        return NounPhrase(noun, Determiner.INDEFINITE, number, qualities)
-
-    def description(self, subject: Nominal) -> Description:
-        noun = subject.noun if isinstance(subject, NounPhrase) else PERSON_SAMPLE
-        if self.chance(0.3):
-            graded = adjectives_for(noun, graded=True)
-            standard = self.standard(noun, subject)
-            if graded and standard is not None:
-                degree = Degree.COMPARATIVE if self.chance(0.75) else Degree.POSITIVE
-                return Description(Quality(self.ranked(graded), degree), standard)
-        adjective = self.ranked(adjectives_for(noun))
-        intensifier = self.ranked(INTENSIFIERS) if self.chance(0.3) else None
-        if not adjective.gradable:
-            intensifier = None
-        return Description(Quality(adjective), intensifier=intensifier)
-
-    def standard(self, noun: Noun, subject: Nominal) -> Nominal | None:
-        """What the subject is compared with: something of its own kind."""
-        if noun is PERSON_SAMPLE or noun.kinds & PERSONS:
-            other = self.object(PERSONS, subject)
-            if isinstance(other, Pronoun) or self.same_party(other, subject):
-                return None
-            return replace(other, qualities=()) if isinstance(other, NounPhrase) else other
-        other_noun = self.noun(frozenset(sorted(noun.kinds)[:1]))
-        if other_noun is noun:
-            return None
-        return replace(self.phrase_of(other_noun, None, definite=True), qualities=())
-
     def existence(self) -> Clause:
-        noun = self.noun(expand_kinds("building place"))
+        noun = self.noun(frozenset({"building", "green"}))
         determiner = self.weighted(
             {Determiner.INDEFINITE: 6, Determiner.MANY: 2, Determiner.SEVERAL: 1}
         )
         number = self.number(noun, determiner)
         phrase = NounPhrase(noun, determiner, number, self.qualities(noun, determiner))
         tense = Tense.PRESENT if self.chance(0.7) else Tense.PAST
-        where: Adverbial = self.somewhere(frozenset({"town", "area"}), None, motion=False)
+        where: Adverbial = self.somewhere(frozenset({"town", "area"}), None, None, motion=False)
         clause = Clause(Pronoun(IMPERSONAL), Existence(phrase), tense, adverbials=(where,))
         if determiner is Determiner.INDEFINITE and self.chance(0.3):
             polarity = Polarity.NOT if self.chance(0.7) else Polarity.NO_LONGER
@@ -231,7 +182,9 @@ class ClauseSampler(AdverbialSampler):
         """Add a modal, a relative clause or adverbials, whatever the clause can bear."""
         action = clause.predicate
         assert isinstance(action, Action)
-        if self.chance(0.16) and can_take_modal(clause):
+        if clause.subject == NOBODY:
+            return clause  # "nobody has already come" is no English
+        if clause.tense not in UNREAL and self.chance(0.16) and can_take_modal(clause):
             return self.with_modal(clause)
         if self.chance(0.08):
             with_relative = self.with_relative(clause)
@@ -268,19 +221,7 @@ class ClauseSampler(AdverbialSampler):
 
     def with_polarity(self, clause: Clause) -> Clause:
         """Negate the clause now and then, where a negation has one clear scope."""
-        action = clause.predicate
-        assert isinstance(action, Action)
-        phrases = [clause.subject, *action.arguments]
-        inner = [p.nominal if isinstance(p, Spatial) else p for p in phrases]
-        if any(isinstance(p, Indefinite) or is_quantified(p) for p in inner):
-            return clause
-        if is_indefinite(inner[0]) or clause.adverbials[:1] == (ALREADY,):
-            return clause
-        if any(
-            isinstance(a, Adverb) and a in (*HABITS, *MANNERS, STILL) for a in clause.adverbials
-        ):
-            return clause
-        if any(isinstance(a, Duration | ClockTime) for a in clause.adverbials):
+        if not can_be_negated(clause):
             return clause
         if clause.tense is Tense.PERFECT:
             table = {Polarity.POSITIVE: 70, Polarity.NOT_YET: 22, Polarity.NEVER: 8}
@@ -288,8 +229,6 @@ class ClauseSampler(AdverbialSampler):
             table = {Polarity.POSITIVE: 78, Polarity.NOT: 14, Polarity.NO_LONGER: 8}
         else:
             table = {Polarity.POSITIVE: 86, Polarity.NOT: 14}
-        if clause.modal is Modal.WOULD_LIKE:
-            return clause
         return replace(clause, polarity=self.weighted(table))
 
     # Relative clauses
@@ -320,7 +259,9 @@ class ClauseSampler(AdverbialSampler):
             relative = RelativeClause(replace(clause, polarity=Polarity.POSITIVE))
             return replace(head, relative=relative)
         fitting = [
-            verb for verb in (*TRANSITIVE, *PREPOSITIONAL) if verb.slots[0].kinds & head.noun.kinds
+            verb
+            for verb in (*TRANSITIVE, *PREPOSITIONAL)
+            if verb.slots[0].kinds & head.noun.kinds and verb.subject & PERSONS
         ]
         if not fitting:
             return None
@@ -370,8 +311,38 @@ def can_take_modal(clause: Clause) -> bool:
 
 # Nobody has to, or is allowed to, have these happen.
 UNWILLED = frozenset(
-    ["haben", "verlieren", "vergessen", "bekommen", "verpassen", "irren", "ähneln", "verlaufen"]
+    {
+        "haben",
+        "verlieren",
+        "vergessen",
+        "bekommen",
+        "verpassen",
+        "verlaufen",
+        "ähneln",
+        "lieben",
+        "vermissen",
+        "erkennen",
+    }
 )
+
+
+def can_be_negated(clause: Clause) -> bool:
+    """Whether both languages would understand a negation of the clause alike."""
+    action = clause.predicate
+    assert isinstance(action, Action)
+    phrases = [p.nominal if isinstance(p, Spatial) else p for p in action.arguments]
+    unclear = (
+        clause.modal is Modal.WOULD_LIKE
+        or is_indefinite(clause.subject)
+        or any(isinstance(p, Indefinite) or is_quantified(p) for p in (clause.subject, *phrases))
+        or sum(map(is_indefinite, phrases)) > 1
+        or any(isinstance(a, Duration | ClockTime) for a in clause.adverbials)
+        or any(a in UNNEGATED for a in clause.adverbials)
+    )
+    return not unclear
+
+
+UNNEGATED: tuple[Adverb, ...] = (*HABITS, *MANNERS, STILL, ALREADY)
 
 
 def is_quantified(phrase: Nominal) -> bool:

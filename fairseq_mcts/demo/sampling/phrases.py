@@ -1,5 +1,6 @@
 """Draws noun phrases, places and times from the lexicon, frequent words more often."""
 
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate
@@ -21,7 +22,7 @@ from fairseq_mcts.demo.features import (
 )
 from fairseq_mcts.demo.lexicon import NOUNS
 from fairseq_mcts.demo.lexicon.people import COUNTRIES, MEN, TITLED, TOWNS, WOMEN
-from fairseq_mcts.demo.lexicon.places import PERSON, SPOTS, TOWN, WALL_SPOTS
+from fairseq_mcts.demo.lexicon.places import BEHIND, BESIDE, PERSON, SPOTS, TOWN, WALL_SPOTS
 from fairseq_mcts.demo.lexicon.qualities import ADJECTIVES
 from fairseq_mcts.demo.meaning import (
     Determiner,
@@ -43,6 +44,7 @@ SOMEONE = Indefinite("someone", ("jemand", "jemanden", "jemandem"), Sex.MALE)
 NOBODY = Indefinite("nobody", ("niemand", "niemanden", "niemandem"), Sex.MALE)
 EVERYONE = Indefinite("everyone", ("jeder", "jeden", "jedem"), Sex.MALE)
 SOMETHING = Indefinite("something", ("etwas", "etwas", "etwas"))
+BULKY = frozenset({"furniture", "vehicle"})  # stands beside things, not on or in them
 SIZES = ("big", "small", "old", "new")
 COLORS = ("red", "black", "white", "blue", "green", "brown", "yellow", "gray", "wooden", "round")
 
@@ -50,13 +52,12 @@ COLORS = ("red", "black", "white", "blue", "green", "brown", "yellow", "gray", "
 @cache
 def zipf_weights(count: int) -> list[float]:
     """Cumulative weights of a list whose first entries are the frequent ones."""
-    return list(accumulate(1.0 / (rank + 4.0) for rank in range(count)))
+    return list(accumulate(1.0 / (rank + 2.0) for rank in range(count)))
 
 
 @cache
-def nouns_of(kinds: frozenset[str]) -> tuple[tuple[Noun, ...], list[float]]:
-    found = tuple(noun for noun in NOUNS if noun.kinds & kinds)
-    return found, zipf_weights(len(found))
+def nouns_of(kinds: frozenset[str]) -> tuple[Noun, ...]:
+    return tuple(noun for noun in NOUNS if noun.kinds & kinds)
 
 
 @cache
@@ -76,14 +77,16 @@ class PhraseSampler:
 
     def ranked(self, items: Sequence[Item]) -> Item:
         """One of a list whose first entries are the frequent ones."""
-        return self.rng.choices(items, cum_weights=zipf_weights(len(items)))[0]
+        weights = zipf_weights(len(items))
+        return items[bisect(weights, self.rng.random() * weights[-1], 0, len(items) - 1)]
 
     def weighted(self, table: Mapping[Item, float]) -> Item:
-        return self.rng.choices(list(table), list(table.values()))[0]
+        items = list(table)
+        weights = list(accumulate(table.values()))
+        return items[bisect(weights, self.rng.random() * weights[-1], 0, len(items) - 1)]
 
     def noun(self, kinds: frozenset[str]) -> Noun:
-        found, weights = nouns_of(kinds)
-        return self.rng.choices(found, cum_weights=weights)[0]
+        return self.ranked(nouns_of(kinds))
 
     # Persons
 
@@ -112,6 +115,8 @@ class PhraseSampler:
 
     def object(self, kinds: frozenset[str], subject: Nominal | None) -> Nominal:
         """An object; persons may be pronouns and names, but not the subject itself."""
+        if kinds >= PERSON_KINDS and self.chance(0.03):
+            return SOMEONE
         if kinds >= PERSON_KINDS and self.chance(0.4):
             other = self.pronoun() if self.chance(0.5) else self.name()
             if subject is None or not self.same_party(other, subject):
@@ -230,14 +235,30 @@ class PhraseSampler:
         phrase = NounPhrase(noun, determiner, qualities=self.qualities(noun, determiner))
         return Spatial(relation, phrase, motion)
 
-    def spot(self, kinds: frozenset[str], subject: Nominal | None, *, motion: bool) -> Spatial:
+    def spot(
+        self,
+        kinds: frozenset[str],
+        subject: Nominal | None,
+        placed: Nominal | None,
+        *,
+        motion: bool,
+    ) -> Spatial:
         """A place relative to a thing: auf dem Tisch, auf den Tisch."""
-        fitting = [entry for entry in (*SPOTS, *WALL_SPOTS) if entry[0] in kinds]
-        kind, relation = self.ranked(fitting or SPOTS)
+        fitting = [entry for entry in (*SPOTS, *WALL_SPOTS) if entry[0] in kinds] or SPOTS
+        if isinstance(placed, NounPhrase) and placed.noun.kinds & BULKY:
+            fitting = [entry for entry in SPOTS if entry[1] in (BESIDE, BEHIND)]
+        kind, relation = self.ranked(fitting)
         phrase = self.noun_phrase(frozenset({kind}), subject, definite=True)
         return Spatial(relation, phrase, motion)
 
-    def somewhere(self, kinds: frozenset[str], subject: Nominal | None, *, motion: bool) -> Spatial:
+    def somewhere(
+        self,
+        kinds: frozenset[str],
+        subject: Nominal | None,
+        placed: Nominal | None,
+        *,
+        motion: bool,
+    ) -> Spatial:
         """A place of one of the kinds that a verb allows."""
         kind = self.rng.choice(sorted(kinds))
         if kind == "town":
@@ -247,7 +268,7 @@ class PhraseSampler:
         if kind in KIND_GROUPS["person"].split():
             return Spatial(PERSON, self.noun_phrase(frozenset({kind}), subject), motion)
         if kind == "spot" or any(kind == known for known, _ in (*SPOTS, *WALL_SPOTS)):
-            return self.spot(kinds, subject, motion=motion)
+            return self.spot(kinds, subject, placed, motion=motion)
         return self.place(self.noun(frozenset({kind})), motion=motion)
 
 

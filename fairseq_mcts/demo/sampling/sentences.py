@@ -11,6 +11,7 @@ from fairseq_mcts.demo.german.clauses import german
 from fairseq_mcts.demo.german.middle_field import GermanStyle, Role
 from fairseq_mcts.demo.lexicon import NOUNS
 from fairseq_mcts.demo.lexicon.clause_verbs import ASKING, INTENDING, SAYING, SUDDEN
+from fairseq_mcts.demo.lexicon.governed_verbs import PREPOSITIONAL
 from fairseq_mcts.demo.lexicon.people import MEN, TITLED, WOMEN
 from fairseq_mcts.demo.lexicon.place_verbs import LOCAL, MOTION
 from fairseq_mcts.demo.lexicon.simple_verbs import TRANSITIVE
@@ -130,7 +131,8 @@ class Grammar(ClauseSampler):
     def passive(self) -> Sentence:
         verb = self.ranked([verb for verb in TRANSITIVE if verb.passive])
         patient = self.noun_phrase(verb.slots[0].kinds, None)
-        agent: Nominal = SOMEONE if self.chance(0.6) else self.noun_phrase(verb.subject, None)
+        hidden = bool(verb.subject & PERSONS) and self.chance(0.6)
+        agent: Nominal = SOMEONE if hidden else self.noun_phrase(verb.subject, None)
         tense = Tense.PAST if self.chance(0.8) else Tense.PERFECT
         clause = Clause(agent, Action(verb, (patient,)), tense, passive=True)
         if self.chance(0.2):
@@ -257,8 +259,9 @@ class Grammar(ClauseSampler):
         )
         fitting = [
             verb
-            for verb in verbs
+            for verb in (verbs if "animal" in thing.noun.kinds else (*verbs, *PREPOSITIONAL))
             if verb.slots[0].kinds & thing.noun.kinds
+            and verb.subject & PERSONS
             and verb.english not in ("have", action.verb.english)
         ]
         person = Pronoun(clause.subject.referent)
