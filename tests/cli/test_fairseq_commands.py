@@ -74,7 +74,9 @@ def test_resumed_training_goes_on_where_it_stopped(fairseq: Any, training_option
 
 
 def test_training_in_bf16_needs_no_tpu(fairseq: Any, training_options: Options) -> None:
-    fairseq.run("train", *training_options("bf16"), "--bf16", "--max-update", "2")
+    fairseq.run(
+        "train", *training_options("bf16"), "--bf16", "--max-update", "2", "--disable-validation"
+    )
 
     state = torch.load(fairseq.folder / "bf16" / "checkpoint_last.pt", weights_only=False)
     assert state["optimizer_history"][-1]["num_updates"] == 2
