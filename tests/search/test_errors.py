@@ -310,5 +310,5 @@ def test_unknown_options(search: str, name: str, options: dict[str, Any]) -> Non
 )
 def test_options_that_would_be_ignored(search: str, options: dict[str, Any]) -> None:
     """Nothing is ignored silently."""
-    with pytest.raises(ValueError, match="metric|value_bounds"):
+    with pytest.raises(ValueError, match=r"metric|value_bounds"):
         call(search=search, **options)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fairseq_mcts.search import decode
-from tests.search.toy_models import Prefix, ToyEvaluator, ToyMetric, ToyModel
+from tests.search.toy_models import Prefix, ToyEvaluator, ToyMetric, ToyModel, mix
 
 EOS = 0
 SEEDS = range(12)
@@ -41,6 +41,17 @@ class PerfectModel:
         return self.model(0, prefix)[0], self.best[prefix]
 
 
+class OneStandsOut(ToyMetric):
+    """One sentence scores 1, all others less than a half."""
+
+    def __init__(self, seed: int, best: Prefix) -> None:
+        super().__init__(seed)
+        object.__setattr__(self, "best", best)
+
+    def score(self, sentence: int, tokens: Prefix) -> float:
+        return 1.0 if tokens == self.best else super().score(sentence, tokens) / 2
+
+
 def decode_one(model: Any, max_len: int, **options: Any) -> list[Any]:
     evaluate = ToyEvaluator(model, EOS, [0])
     return decode(evaluate, 1, eos=EOS, max_len=max_len, **options)[0]
@@ -53,20 +64,34 @@ def toy(seed: int, vocab: int = 4, policy: str = "flat", values: str = "random")
 # ---- MCTS ----
 
 
-@pytest.mark.parametrize("policy", ["flat", "uniform", "peaked"])
+@pytest.mark.parametrize("policy", ["flat", "uniform", "levels"])
 @pytest.mark.parametrize("choose", ["visits", "value"])
 @pytest.mark.parametrize("backup", ["mean", "max"])
 def test_mcts_with_a_perfect_value_finds_the_best_sentence(
     backup: str, choose: str, policy: str
 ) -> None:
+    sentences = all_sentences(vocab=4, max_len=3)
     for seed in SEEDS:
+        # The mean of a subtree and the number of visits tell sentences apart by how much they
+        # differ: here the best stands out. The next test does without.
+        metric = OneStandsOut(seed, best=sentences[mix(seed) % len(sentences)])
+        model = PerfectModel(toy(seed, policy=policy), metric, max_len=3)
+        found = decode_one(
+            model, 3, search="mcts", simulations=4000, c_puct=1.0, backup=backup, choose=choose
+        )
+        assert found[0].tokens == metric.best
+        assert found[0].value == 1.0
+
+
+@pytest.mark.parametrize("policy", ["flat", "uniform", "levels"])
+def test_max_backup_and_choice_by_value_find_the_best_by_however_little(policy: str) -> None:
+    for seed in range(40):
         metric = ToyMetric(seed)
         model = PerfectModel(toy(seed, policy=policy), metric, max_len=3)
         found = decode_one(
-            model, 3, search="mcts", simulations=3000, c_puct=1.0, backup=backup, choose=choose
+            model, 3, search="mcts", simulations=1000, c_puct=3.0, backup="max", choose="value"
         )
-        assert metric.score(0, found[0].tokens) == model.best[()]
-        assert found[0].value == model.best[()]
+        assert metric.score(0, found[0].tokens) == found[0].value == model.best[()]
 
 
 def test_mcts_with_rollouts_that_see_every_sentence_finds_the_best() -> None:
@@ -91,7 +116,7 @@ def test_mcts_with_rollouts_that_see_every_sentence_finds_the_best() -> None:
 
 
 def test_mcts_with_the_metric_at_the_end_needs_no_good_value() -> None:
-    """The value says nothing at all; the metric of the finished sentences alone leads the search."""
+    """The value says nothing; the metric of the finished sentences alone leads the search."""
     sentences = all_sentences(vocab=3, max_len=3)
     for seed in SEEDS:
         metric = ToyMetric(seed)
