@@ -1,0 +1,10 @@
+"""Decoding algorithms on prefix trees, for any model: no torch, no fairseq.
+
+from fairseq_mcts.search import decode
+results = decode(evaluate, num_sentences, search="mcts", eos=2, max_len=30)
+"""
+
+from fairseq_mcts.search.decode import decode, make_search
+from fairseq_mcts.search.results import Evaluations, Hypothesis, Step, Timing
+
+__all__ = ["Evaluations", "Hypothesis", "Step", "Timing", "decode", "make_search"]

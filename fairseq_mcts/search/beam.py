@@ -1,0 +1,151 @@
+"""Beam search, and value-guided beam search (He et al. 2017; Leblond et al. 2021, section 4.2).
+
+A step of value-guided beam search evaluates the k² proposals it ranks, and these evaluations are
+the next step's policies, so that a step costs k² evaluations and not the k + k² it is charged for.
+Without a value (beam search, or α = 0) a step costs k.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairseq_mcts.search import beam_kernels as kernels
+from fairseq_mcts.search.constraints import Constraints, per_sentence
+from fairseq_mcts.search.driver import Candidate
+from fairseq_mcts.search.evaluator import Answers, Question, Requests
+from fairseq_mcts.search.options import BeamOptions, VgbsOptions
+from fairseq_mcts.search.results import Evaluations, Hypothesis
+from fairseq_mcts.search.store import TreeStore
+from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, release_branch
+
+_NORMALIZATIONS = {
+    "none": kernels.NO_NORMALIZATION,
+    "length": kernels.BY_LENGTH,
+    "gnmt": kernels.GNMT,
+}
+
+
+class BeamSearch(TreeStore):
+    """Both beam searches on all sentences at once; see `driver.Search`."""
+
+    def __init__(
+        self, constraints: Constraints, options: BeamOptions | VgbsOptions, *, n_best: int = 1
+    ) -> None:
+        width = per_sentence("beam", options.beam, len(constraints.max_len))
+        widest = int(width.max(initial=1))
+        super().__init__(constraints, widest + 1)
+        if len(width) and n_best > width.min():
+            raise ValueError(f"n_best: {n_best} is more than the beam of {width.min()}")
+        self._n_best = n_best
+        self._rules = _rules(constraints.eos, options)
+        self._with_values = isinstance(options, VgbsOptions) and options.alpha > 0
+        self.question = Question(
+            actions=widest + 1,
+            temperature=options.temperature if isinstance(options, VgbsOptions) else 1.0,
+            over_allowed=False,
+            value=self._with_values,
+        )
+        self._beams = _new_beams(width, widest)
+        self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
+        self._active = np.arange(self.num_sentences, dtype=np.int32)
+        self._begun = False
+
+    def advance(self) -> tuple[Requests, Sequence[Candidate]]:
+        if not self._begun:
+            return self._begin(), ()
+        # a step creates the proposals or, without values, those of them that are kept
+        widths = self._beams.width[self._active].astype(np.int64)
+        room = int((widths * (widths + 1)).sum())
+        self.make_room(room)
+        wanted = np.empty(room, np.int32)
+        count = kernels.advance(
+            self.tree, self._beams, self._active, self._rules, self._with_values, wanted
+        )
+        self._collect_finished()
+        return self.constraints.requests(self.tree, wanted[:count]), ()
+
+    def receive_answers(self, requests: Requests, answers: Answers) -> None:
+        self.store_policies(requests, answers, weights_as_logs=True)
+
+    def receive_scores(self, scores: Float64) -> None:
+        raise AssertionError("beam search asks for no scores")
+
+    def results(self) -> list[list[Hypothesis]]:
+        return self._results
+
+    def _begin(self) -> Requests:
+        self._begun = True
+        self.make_room(self.num_sentences)
+        for sentence in range(self.num_sentences):
+            self._beams.node[sentence, 0] = self.new_root(sentence)
+            self._beams.num_beams[sentence] = 1
+            self._beams.made[sentence] = 1
+        return self.constraints.requests(self.tree, self._beams.node[:, 0].copy())
+
+    def _collect_finished(self) -> None:
+        """Takes finished sentences out of the batch and frees what they held."""
+        beams = self._beams
+        done = beams.phase[self._active] == kernels.FINISHED
+        for sentence in self._active[done].tolist():
+            count = int(beams.num_finished[sentence])
+            evaluations = Evaluations(int(beams.charged[sentence]), int(beams.made[sentence]))
+            nodes = beams.finished_node[sentence, :count]
+            hypotheses = [
+                self.hypothesis(
+                    int(node),
+                    value=float(self.tree.value[node]) if self._with_values else None,
+                    score=float(score),
+                    evaluations=evaluations,
+                )
+                for node, score in zip(nodes, beams.finished_score[sentence, :count], strict=True)
+            ]
+            # a stable sort: of equal scores, what was finished first
+            hypotheses.sort(key=lambda hypothesis: -hypothesis.score)
+            self._results[sentence] = hypotheses[: self._n_best]
+            for node in nodes:
+                release_branch(self.tree, int(node))
+        self._active = self._active[~done]
+
+
+def _rules(eos: int, options: BeamOptions | VgbsOptions) -> kernels.Rules:
+    if isinstance(options, VgbsOptions):
+        return kernels.Rules(
+            eos=eos,
+            normalization=kernels.VALUE_GUIDED,
+            length_penalty=1.0,
+            alpha=float(options.alpha),
+            log_value=options.value_scale == "log",
+            value_low=float(options.value_bounds[0]),
+            value_high=float(options.value_bounds[1]),
+        )
+    return kernels.Rules(
+        eos=eos,
+        normalization=_NORMALIZATIONS[options.normalization],
+        length_penalty=float(options.length_penalty),
+        alpha=0.0,
+        log_value=False,
+        value_low=0.0,
+        value_high=0.0,
+    )
+
+
+def _new_beams(width: Int32, widest: int) -> kernels.Beams:
+    sentences = len(width)
+    table, wide_table = (sentences, widest), (sentences, widest * (widest + 1))
+    return kernels.Beams(
+        phase=np.full(sentences, kernels.PROPOSING, np.int32),
+        width=width,
+        num_beams=np.zeros(sentences, np.int32),
+        node=np.full(table, NO_NODE, np.int32),
+        total=np.zeros(table, np.float64),
+        num_finished=np.zeros(sentences, np.int32),
+        finished_node=np.full(table, NO_NODE, np.int32),
+        finished_score=np.zeros(table, np.float64),
+        num_proposals=np.zeros(sentences, np.int32),
+        proposal_beam=np.zeros(wide_table, np.int32),
+        proposal_action=np.zeros(wide_table, np.int32),
+        proposal_total=np.zeros(wide_table, np.float64),
+        proposal_node=np.full(wide_table, NO_NODE, np.int32),
+        charged=np.zeros(sentences, np.int64),
+        made=np.zeros(sentences, np.int64),
+    )

@@ -1,0 +1,262 @@
+"""One step of beam search and of value-guided beam search, compiled.
+
+The rules are fairseq's: each beam proposes its k best tokens (one more where eos is among them),
+all proposals of a sentence are ranked together, those among the first k that end in eos are
+finished, the k best others go on.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairseq_mcts.search.compiled import compiled
+from fairseq_mcts.search.tree import (
+    Float64,
+    Int32,
+    Tree,
+    allocate_child,
+    release_branch,
+)
+
+Int64 = NDArray[np.int64]
+
+# phases of a sentence
+PROPOSING = 0  # its beams' policies are known
+RANKING = 1  # its proposals' values are known
+FINISHED = 2
+
+# how a finished sentence's sum of log-probabilities becomes its score
+NO_NORMALIZATION = 0
+BY_LENGTH = 1
+GNMT = 2
+VALUE_GUIDED = 3
+
+
+class Beams(NamedTuple):
+    """Where each of S sentences stands; room for K beams and M = K (K + 1) proposals."""
+
+    phase: Int32  # [S]
+    width: Int32  # [S] k
+    num_beams: Int32  # [S] beams at work
+    node: Int32  # [S, K] slots, best first
+    total: Float64  # [S, K] sums of log π_τ
+    num_finished: Int32  # [S]
+    finished_node: Int32  # [S, K]
+    finished_score: Float64  # [S, K]
+    num_proposals: Int32  # [S]
+    proposal_beam: Int32  # [S, M] the beam that proposes
+    proposal_action: Int32  # [S, M] which of its actions
+    proposal_total: Float64  # [S, M]
+    proposal_node: Int32  # [S, M] its slot, if proposals are evaluated before they are ranked
+    charged: Int64  # [S]
+    made: Int64  # [S]
+
+
+class Rules(NamedTuple):
+    """The options that a step reads."""
+
+    eos: int
+    normalization: int
+    length_penalty: float
+    alpha: float  # weight of the value
+    log_value: bool
+    value_low: float
+    value_high: float
+
+
+@compiled
+def scaled_value(value: float, rules: Rules) -> float:
+    """The value as the ranking reads it."""
+    if not rules.log_value:
+        return value
+    return math.log(min(max(value, rules.value_low), rules.value_high))
+
+
+@compiled
+def score_of(total: float, length: int, value: float, rules: Rules) -> float:
+    """The score of a prefix of `length` tokens (eos counted) when it is finished."""
+    if rules.normalization == VALUE_GUIDED:
+        likelihood = (1.0 - rules.alpha) * total / length
+        if rules.alpha == 0.0:
+            return likelihood  # without a value there is none to add
+        return likelihood + rules.alpha * scaled_value(value, rules)
+    if rules.normalization == BY_LENGTH:
+        return total / length**rules.length_penalty
+    if rules.normalization == GNMT:
+        return total / ((5.0 + length) / 6.0) ** rules.length_penalty
+    return total
+
+
+@compiled
+def ranking_score(total: float, length: int, value: float, rules: Rules) -> float:
+    """What proposals are ranked by; all have the same length, so only a value needs care."""
+    if rules.normalization == VALUE_GUIDED:
+        return score_of(total, length, value, rules)
+    return total
+
+
+@compiled
+def propose(tree: Tree, beams: Beams, sentence: int, rules: Rules) -> None:
+    """Lists the one-token extensions of all beams."""
+    width = beams.width[sentence]
+    count = 0
+    for beam in range(beams.num_beams[sentence]):
+        node = beams.node[sentence, beam]
+        wanted = width
+        for action in range(min(width, tree.num_actions[node])):
+            if tree.action_token[node, action] == rules.eos:
+                wanted = width + 1
+        for action in range(min(wanted, tree.num_actions[node])):
+            beams.proposal_beam[sentence, count] = beam
+            beams.proposal_action[sentence, count] = action
+            beams.proposal_total[sentence, count] = (
+                beams.total[sentence, beam] + tree.action_weight[node, action]
+            )
+            count += 1
+    beams.num_proposals[sentence] = count
+
+
+@compiled
+def ranks_before(
+    tree: Tree, beams: Beams, scores: Float64, sentence: int, one: int, other: int
+) -> bool:
+    """Whether proposal `one` ranks before `other`: score, prior, token id, rank of its beam."""
+    if scores[one] != scores[other]:
+        return bool(scores[one] > scores[other])
+    beam, other_beam = beams.proposal_beam[sentence, one], beams.proposal_beam[sentence, other]
+    action = beams.proposal_action[sentence, one]
+    other_action = beams.proposal_action[sentence, other]
+    node, other_node = beams.node[sentence, beam], beams.node[sentence, other_beam]
+    prior = tree.action_weight[node, action]
+    other_prior = tree.action_weight[other_node, other_action]
+    if prior != other_prior:
+        return bool(prior > other_prior)
+    token = tree.action_token[node, action]
+    other_token = tree.action_token[other_node, other_action]
+    if token != other_token:
+        return bool(token < other_token)
+    return bool(beam < other_beam)
+
+
+@compiled
+def rank(tree: Tree, beams: Beams, sentence: int, rules: Rules, with_values: bool) -> Int32:
+    """The first proposals in the order of their rank: enough for k of them not to end in eos."""
+    count = beams.num_proposals[sentence]
+    length = tree.depth[beams.node[sentence, 0]] + 1
+    scores = np.empty(count, np.float64)
+    for proposal in range(count):
+        value = 0.0
+        if with_values:
+            value = tree.value[beams.proposal_node[sentence, proposal]]
+        scores[proposal] = ranking_score(
+            beams.proposal_total[sentence, proposal], length, value, rules
+        )
+    # each beam proposes eos at most once, so among 2k there are k others if there are so many
+    order = np.arange(count).astype(np.int32)
+    needed = min(count, 2 * beams.width[sentence])
+    for place in range(needed):
+        best = place
+        for candidate in range(place + 1, count):
+            if ranks_before(tree, beams, scores, sentence, order[candidate], order[best]):
+                best = candidate
+        order[place], order[best] = order[best], order[place]
+    return order[:needed]
+
+
+@compiled
+def keep_best(tree: Tree, beams: Beams, sentence: int, rules: Rules, with_values: bool) -> None:
+    """Ranks the proposals: some finish, the best others become the beams of the next step."""
+    width = beams.width[sentence]
+    length = tree.depth[beams.node[sentence, 0]] + 1
+    order = rank(tree, beams, sentence, rules, with_values)
+    old_nodes = beams.node[sentence, : beams.num_beams[sentence]].copy()
+    kept = np.zeros(beams.num_proposals[sentence], np.bool_)
+    going_on = 0
+    for place in range(len(order)):
+        proposal = order[place]
+        node = old_nodes[beams.proposal_beam[sentence, proposal]]
+        action = beams.proposal_action[sentence, proposal]
+        total = beams.proposal_total[sentence, proposal]
+        ends = tree.action_token[node, action] == rules.eos
+        room = beams.num_finished[sentence] if ends else going_on
+        if room == width or (ends and place >= width):
+            continue
+        kept[proposal] = True
+        if with_values:
+            child = beams.proposal_node[sentence, proposal]
+        else:
+            child = allocate_child(tree, node, action)
+        if ends:
+            value = tree.value[child] if with_values else 0.0
+            beams.finished_node[sentence, room] = child
+            beams.finished_score[sentence, room] = score_of(total, length, value, rules)
+            beams.num_finished[sentence] += 1
+        else:
+            beams.node[sentence, going_on] = child
+            beams.total[sentence, going_on] = total
+            going_on += 1
+    beams.num_beams[sentence] = going_on
+    _release_rest(tree, beams, sentence, old_nodes, kept, with_values)
+    if going_on == 0 or beams.num_finished[sentence] == width:
+        for beam in range(going_on):
+            release_branch(tree, beams.node[sentence, beam])
+        beams.phase[sentence] = FINISHED
+
+
+@compiled
+def _release_rest(
+    tree: Tree,
+    beams: Beams,
+    sentence: int,
+    old_nodes: Int32,  # [b] the beams that made the proposals
+    kept: NDArray[np.bool_],  # [number of proposals]
+    with_values: bool,
+) -> None:
+    """Frees the proposals that were not kept, and the beams that none came from."""
+    for beam in range(len(old_nodes)):
+        if tree.num_children[old_nodes[beam]] == 0:
+            release_branch(tree, old_nodes[beam])
+    if with_values:
+        for proposal in range(len(kept)):
+            if not kept[proposal]:
+                release_branch(tree, beams.proposal_node[sentence, proposal])
+
+
+@compiled
+def advance(
+    tree: Tree,
+    beams: Beams,
+    active: Int32,  # [a]
+    rules: Rules,
+    with_values: bool,
+    wanted: Int32,  # [w] out: slots to be evaluated
+) -> int:
+    """Brings each active sentence to where it needs the network; how many slots that takes."""
+    count = 0
+    for sentence in active:
+        if beams.phase[sentence] == RANKING:
+            keep_best(tree, beams, sentence, rules, with_values)
+            if beams.phase[sentence] == FINISHED:
+                continue
+        before = count
+        beams.charged[sentence] += beams.num_beams[sentence]
+        propose(tree, beams, sentence, rules)
+        if with_values:
+            beams.charged[sentence] += beams.num_proposals[sentence]
+            for proposal in range(beams.num_proposals[sentence]):
+                node = beams.node[sentence, beams.proposal_beam[sentence, proposal]]
+                child = allocate_child(tree, node, beams.proposal_action[sentence, proposal])
+                beams.proposal_node[sentence, proposal] = child
+                wanted[count] = child
+                count += 1
+            beams.phase[sentence] = RANKING
+        else:
+            keep_best(tree, beams, sentence, rules, with_values)
+            for beam in range(beams.num_beams[sentence]):
+                if beams.phase[sentence] != FINISHED:
+                    wanted[count] = beams.node[sentence, beam]
+                    count += 1
+        beams.made[sentence] += count - before
+    return count

@@ -1,0 +1,56 @@
+"""`@compiled`: numba's njit with a cache that can't go stale.
+
+numba keys its cache on the file that holds a function, not on the functions which that one calls,
+so an edited helper in another file would leave the old machine code in use. Here the cache folder
+carries a hash of all sources of this package: any change compiles anew, nothing else does.
+"""
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import config as numba_config
+
+logger = logging.getLogger(__name__)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _cache_folder() -> Path:
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    base = numba_config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "fairseq_mcts" / f"kernels-{digest.hexdigest()[:16]}"
+
+
+CACHE_FOLDER = _cache_folder()
+
+
+def compiled(function: Function) -> Function:
+    """Compiles `function` at its first call, from the cache where a run before has left it."""
+    before = numba_config.CACHE_DIR
+    # read by numba while it decorates, so other packages' caches stay where they are
+    numba_config.CACHE_DIR = str(CACHE_FOLDER)
+    try:
+        return numba.njit(cache=True)(function)  # type: ignore[no-any-return]
+    except (RuntimeError, OSError):  # nowhere to write: compile in every process
+        return numba.njit(function)  # type: ignore[no-any-return]
+    finally:
+        numba_config.CACHE_DIR = before
+
+
+def announce_compilation() -> None:
+    """Says so, once, before a first decoding that will spend its first seconds compiling."""
+    if CACHE_FOLDER.is_dir() and any(CACHE_FOLDER.rglob("*.nbi")):
+        return
+    logger.warning(
+        "compiling the search kernels, once per installation (some seconds, kept in %s); "
+        "`python -m fairseq_mcts.search` does it ahead of time",
+        CACHE_FOLDER,
+    )

@@ -1,0 +1,179 @@
+"""Which tokens may follow a prefix: the one place that enforces lengths, prefixes and bans."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairseq_mcts.search.compiled import compiled
+from fairseq_mcts.search.evaluator import EMPTY_NUMBERS, EMPTY_ROWS, Requests
+from fairseq_mcts.search.tree import NO_TOKEN, Bool, Float64, Int32, Tree, path_slots
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """The rules of S sentences. Lengths count tokens without eos."""
+
+    eos: int
+    min_len: Int32  # [S] eos is not allowed after fewer tokens than this
+    max_len: Int32  # [S] after so many tokens only eos is
+    forbidden: tuple[int, ...]  # tokens that are never produced
+    forced: Int32  # [S, P] tokens that a sentence must start with, then NO_TOKEN
+    no_repeat_ngram_size: int  # no sequence of so many tokens twice in a sentence; 0: no rule
+
+    def requests(
+        self,
+        tree: Tree,
+        slots: Int32,
+        draw_rows: Int32 = EMPTY_ROWS,
+        draw_uniforms: Float64 = EMPTY_NUMBERS,
+    ) -> Requests:
+        """The evaluator's requests for `slots`, with what is allowed after each prefix."""
+        sentences, depths, tokens = tree.sentence[slots], tree.depth[slots], tree.token[slots]
+        finished = tokens == self.eos
+        only = np.where(depths >= self.max_len[sentences], np.int32(self.eos), np.int32(NO_TOKEN))
+        if self.forced.shape[1]:
+            width = self.forced.shape[1]
+            forced = self.forced[sentences, np.minimum(depths, width - 1)]
+            only = np.where((depths < width) & (forced != NO_TOKEN), forced, only)
+        banned_rows, banned_tokens = self._banned(tree, slots, (only == NO_TOKEN) & ~finished)
+        return Requests(
+            slots=slots,
+            sentences=sentences,
+            parents=tree.parent[slots],
+            tokens=tokens,
+            depths=depths,
+            finished=finished,
+            only_token=only,
+            eos_allowed=depths >= self.min_len[sentences],
+            banned_rows=banned_rows,
+            banned_tokens=banned_tokens,
+            draw_rows=draw_rows,
+            draw_uniforms=draw_uniforms,
+        )
+
+    def _banned(self, tree: Tree, slots: Int32, free_choice: Bool) -> tuple[Int32, Int32]:
+        if self.no_repeat_ngram_size == 0 or len(slots) == 0:
+            return EMPTY_ROWS, EMPTY_ROWS
+        tokens = tree.token[path_slots(tree, slots)][:, 1:]  # [n, L]
+        rows, banned = _repeating_tokens(
+            tokens, tree.depth[slots], free_choice, self.no_repeat_ngram_size
+        )
+        return rows, banned
+
+
+@compiled
+def _repeating_tokens(
+    tokens: Int32,  # [n, L]
+    lengths: Int32,  # [n]
+    free_choice: Bool,  # [n]
+    size: int,
+) -> tuple[Int32, Int32]:
+    """Per row, the tokens that would complete an n-gram of `size` which the row already holds."""
+    room = 0
+    for row in range(len(lengths)):
+        room += max(0, lengths[row] - size + 1)
+    rows = np.empty(room, np.int32)
+    banned = np.empty(room, np.int32)
+    count = 0
+    for row in range(len(lengths)):
+        if not free_choice[row]:
+            continue
+        length = lengths[row]
+        for start in range(length - size + 1):
+            repeats = True
+            for offset in range(size - 1):
+                if tokens[row, start + offset] != tokens[row, length - size + 1 + offset]:
+                    repeats = False
+                    break
+            if repeats:
+                rows[count] = row
+                banned[count] = tokens[row, start + size - 1]
+                count += 1
+    return rows[:count], banned[:count]
+
+
+def per_sentence(name: str, given: int | Sequence[int], num_sentences: int) -> Int32:
+    """An option that may be one number for all sentences or one for each."""
+    if isinstance(given, (int, np.integer)):
+        return np.full(num_sentences, given, np.int32)
+    numbers = np.asarray(given)
+    if numbers.shape != (num_sentences,) or not np.issubdtype(numbers.dtype, np.integer):
+        raise ValueError(
+            f"{name}: expected one whole number or {num_sentences} of them, one a sentence"
+        )
+    return numbers.astype(np.int32)
+
+
+def make_constraints(
+    num_sentences: int,
+    *,
+    eos: int,
+    max_len: int | Sequence[int],
+    min_len: int | Sequence[int] = 0,
+    forbidden: Sequence[int] = (),
+    prefixes: Sequence[Sequence[int]] | None = None,
+    no_repeat_ngram_size: int = 0,
+) -> Constraints:
+    """Checks the rules against each other and brings them into arrays."""
+    lowest = per_sentence("min_len", min_len, num_sentences)
+    highest = per_sentence("max_len", max_len, num_sentences)
+    if eos < 0:
+        raise ValueError(f"eos: {eos} is not a token id")
+    for sentence in range(num_sentences):
+        if highest[sentence] < 1:
+            raise ValueError(f"max_len: must be at least 1, is {highest[sentence]} for {sentence=}")
+        if lowest[sentence] < 0:
+            raise ValueError(f"min_len: must not be negative, is {lowest[sentence]}, {sentence=}")
+        if lowest[sentence] > highest[sentence]:
+            raise ValueError(
+                f"min_len {lowest[sentence]} exceeds max_len {highest[sentence]} for {sentence=}"
+            )
+    for token in forbidden:
+        if token < 0:
+            raise ValueError(f"forbidden: {token} is not a token id")
+    if eos in forbidden:
+        raise ValueError("forbidden: holds eos, so no sentence could ever end")
+    if no_repeat_ngram_size < 0:
+        raise ValueError(f"no_repeat_ngram_size: must not be negative, is {no_repeat_ngram_size}")
+
+    prefixes = prefixes if prefixes is not None else [()] * num_sentences
+    if len(prefixes) != num_sentences:
+        raise ValueError(f"prefixes: {len(prefixes)} given for {num_sentences} sentences")
+    forced = np.full(
+        (num_sentences, max((len(prefix) for prefix in prefixes), default=0)), NO_TOKEN, np.int32
+    )
+    for sentence, prefix in enumerate(prefixes):
+        _check_prefix(sentence, prefix, eos, lowest[sentence], highest[sentence], forbidden)
+        forced[sentence, : len(prefix)] = prefix
+    return Constraints(
+        eos=eos,
+        min_len=lowest,
+        max_len=highest,
+        forbidden=tuple(sorted(set(forbidden))),
+        forced=forced,
+        no_repeat_ngram_size=no_repeat_ngram_size,
+    )
+
+
+def _check_prefix(
+    sentence: int,
+    prefix: Sequence[int],
+    eos: int,
+    min_len: int,
+    max_len: int,
+    forbidden: Sequence[int],
+) -> None:
+    where = f"prefixes[{sentence}]"
+    words = len(prefix) - (eos in prefix)
+    if eos in prefix[:-1]:
+        raise ValueError(f"{where}: eos stands before its end")
+    if words > max_len:
+        raise ValueError(f"{where}: has {words} tokens, but max_len is {max_len}")
+    if eos in prefix and words < min_len:
+        raise ValueError(f"{where}: ends the sentence after {words} tokens, but min_len={min_len}")
+    for token in prefix:
+        if token < 0:
+            raise ValueError(f"{where}: {token} is not a token id")
+        if token in forbidden:
+            raise ValueError(f"{where}: token {token} is forbidden")

@@ -1,0 +1,81 @@
+"""What the searches ask of a model, and what they get back.
+
+Every decoder asks one question: what are policy and value after this prefix? An `Evaluator`
+answers it for a batch of prefixes of different sentences and different lengths.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairseq_mcts.search.tree import Bool, Float64, Int32, Tree
+
+
+@dataclass(frozen=True)
+class SamplingFilter:
+    """Which part of a tempered distribution is drawn from; applied in this order."""
+
+    top_k: int = 0  # only the k most probable tokens; 0: all
+    top_p: float = 1.0  # only the smallest set of best tokens whose mass reaches p
+    epsilon: float = 0.0  # no token less probable than this, except the best
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a search wants to know about a prefix; the same throughout a search."""
+
+    actions: int  # how many of the best next tokens
+    temperature: float  # of log_weights and of draws
+    # log_weights are normalised over the tokens allowed after the prefix, or (as fairseq's beam
+    # search has it) over the whole vocabulary
+    over_allowed: bool
+    value: bool  # whether values are read
+    sampling: SamplingFilter | None = None  # for searches that draw tokens
+
+
+@dataclass(frozen=True)
+class Requests:
+    """n prefixes to be evaluated, each named by its slot in the tree."""
+
+    slots: Int32  # [n]
+    sentences: Int32  # [n]
+    parents: Int32  # [n] slot of the prefix without its last token (already evaluated)
+    tokens: Int32  # [n] the last token; NO_TOKEN stands for the start symbol
+    depths: Int32  # [n] number of tokens in the prefix
+    finished: Bool  # [n] whether the prefix ends in eos: its policy is not read
+    only_token: Int32  # [n] the one token that may follow, NO_TOKEN where the rest decides
+    eos_allowed: Bool  # [n]
+    banned_rows: Int32  # [m] ascending, with banned_tokens: tokens not allowed after this prefix
+    banned_tokens: Int32  # [m]
+    draw_rows: Int32  # [d] ascending: rows from whose distribution tokens are drawn
+    draw_uniforms: Float64  # [d] one number in [0, 1) a draw
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What an evaluator says of `Requests`; actions come best first, ties by lower token id."""
+
+    num_actions: Int32  # [n] how many of the A columns are filled; 0 for finished prefixes
+    action_tokens: Int32  # [n, A]
+    action_logprobs: Float64  # [n, A] the model's own log-probabilities
+    log_weights: Float64  # [n, A] log of π^(1/τ), normalised as the question says
+    values: Float64  # [n] read only if the question wants them
+    drawn_tokens: Int32  # [d]
+    drawn_logprobs: Float64  # [d] the model's own log-probabilities
+
+
+class Evaluator(Protocol):
+    """A model as the searches see it."""
+
+    def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
+        """Answers `question` for all requests; parents were evaluated by earlier calls."""
+        ...
+
+
+EMPTY_ROWS: NDArray[np.int32] = np.zeros(0, np.int32)
+EMPTY_NUMBERS: NDArray[np.float64] = np.zeros(0, np.float64)

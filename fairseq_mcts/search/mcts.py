@@ -1,0 +1,223 @@
+"""Monte Carlo tree search over prefixes: V-MCTS and MCTS with rollouts.
+
+Leblond et al. 2021, section 4.2 and appendix; the exact rules are those of AlphaZero's search with
+values rescaled by what the current tree has seen. Per output token: S simulations, each one walk
+down and one walk up. Time O(S · depth · A) in compiled code, besides at most S evaluations.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fairseq_mcts.search import mcts_kernels as kernels
+from fairseq_mcts.search.constraints import Constraints, per_sentence
+from fairseq_mcts.search.driver import Candidate
+from fairseq_mcts.search.evaluator import Answers, Question, Requests
+from fairseq_mcts.search.options import MctsOptions
+from fairseq_mcts.search.results import Evaluations, Hypothesis, Step
+from fairseq_mcts.search.store import TreeStore
+from fairseq_mcts.search.tree import (
+    NO_NODE,
+    Float64,
+    Int32,
+    enlarged,
+    prefix_tokens,
+    release_branch,
+)
+
+
+class MctsSearch(TreeStore):
+    """MCTS on all sentences at once; see `driver.Search`."""
+
+    def __init__(
+        self,
+        constraints: Constraints,
+        options: MctsOptions,
+        *,
+        n_best: int = 1,
+        trace: bool = False,
+    ) -> None:
+        super().__init__(constraints, options.actions)
+        self.question = Question(
+            actions=options.actions,
+            temperature=options.temperature,
+            over_allowed=True,
+            value=options.leaf == "value",
+        )
+        self._n_best = n_best
+        self._trace = trace
+        self._rules = kernels.Rules(
+            eos=constraints.eos,
+            c_puct=float(options.c_puct),
+            max_backup=options.backup == "max",
+            choose_value=options.choose == "value",
+            rollouts=options.leaf == "rollout",
+            score_finished=options.leaf == "rollout" or options.terminal == "metric",
+            pause_when_decided=trace or n_best > 1,
+        )
+        self._statistics = _new_statistics(len(self.tree.parent), options.actions)
+        self._progress = _new_progress(
+            per_sentence("simulations", options.simulations, self.num_sentences)
+        )
+        self._scored_slots = np.zeros(0, np.int32)
+        self._steps: list[list[Step]] = [[] for _ in range(self.num_sentences)]
+        # finished sentences met on the way, only collected for n_best > 1: tokens -> hypothesis
+        self._met: list[dict[tuple[int, ...], Hypothesis]] = [{} for _ in range(self.num_sentences)]
+        self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
+        self._active = np.arange(self.num_sentences, dtype=np.int32)
+        self.make_room(self.num_sentences)
+        for sentence in range(self.num_sentences):
+            kernels.start_tree(self._progress, sentence, self.new_root(sentence))
+
+    def make_room(self, slots: int) -> bool:
+        grown = super().make_room(slots)
+        if grown:
+            self._statistics = enlarged(self._statistics, len(self.tree.parent))
+        return grown
+
+    def advance(self) -> tuple[Requests, Sequence[Candidate]]:
+        wants = kernels.Wants(
+            evaluations=np.empty(len(self._active), np.int32),
+            num_evaluations=np.zeros(1, np.int32),
+            scores=np.empty(len(self._active), np.int32),
+            num_scores=np.zeros(1, np.int32),
+        )
+        selected = np.ones(len(self._active), np.bool_)
+        while selected.any():
+            # a sentence creates at most one prefix before it has to wait
+            self.make_room(len(self._active))
+            kernels.advance(
+                self.tree,
+                self._statistics,
+                self._progress,
+                wants,
+                self._active,
+                selected,
+                self._rules,
+            )
+            if not self._rules.pause_when_decided:
+                break
+            selected = self._progress.phase[self._active] == kernels.DECIDED
+            for sentence in self._active[selected]:
+                self._look_at_decision(int(sentence))
+        self._collect_finished()
+        self._scored_slots = wants.scores[: wants.num_scores[0]]
+        candidates = list(
+            zip(
+                self.tree.sentence[self._scored_slots].tolist(),
+                prefix_tokens(self.tree, self._scored_slots),
+                strict=True,
+            )
+        )
+        slots = wants.evaluations[: wants.num_evaluations[0]]
+        return self.constraints.requests(self.tree, slots), candidates
+
+    def receive_answers(self, requests: Requests, answers: Answers) -> None:
+        self.store_policies(requests, answers, weights_as_logs=False)
+
+    def receive_scores(self, scores: Float64) -> None:
+        self._statistics.score[self._scored_slots] = scores
+
+    def results(self) -> list[list[Hypothesis]]:
+        return self._results
+
+    def _look_at_decision(self, sentence: int) -> None:
+        """While a token's search tree is whole: the trace, and the finished sentences in it."""
+        root = int(self._progress.root[sentence])
+        if self._trace:
+            self._steps[sentence].append(self._step(root))
+        if self._n_best > 1:
+            for node in self._visited_finished(sentence):
+                hypothesis = self._finished(int(node))
+                self._met[sentence].setdefault(hypothesis.tokens, hypothesis)
+
+    def _step(self, root: int) -> Step:
+        tree, statistics = self.tree, self._statistics
+        action = kernels.chosen_action(tree, statistics, root, self._rules.choose_value)
+        visits = statistics.child_visits[root, : tree.num_actions[root]]
+        return Step(
+            token=int(tree.action_token[root, action]),
+            children={
+                int(tree.action_token[root, one]): (
+                    int(visits[one]),
+                    float(statistics.child_q[root, one]),
+                )
+                for one in np.flatnonzero(visits)
+            },
+        )
+
+    def _visited_finished(self, sentence: int) -> Int32:
+        """Slots of the finished sentences in the current search tree."""
+        live = np.ones(len(self.tree.parent), np.bool_)
+        live[self.tree.free[: self.tree.free_count[0]]] = False
+        nodes = np.flatnonzero(
+            live
+            & (self.tree.sentence == sentence)
+            & (self.tree.token == self._rules.eos)
+            & (self._statistics.tree_number == self._progress.tree_number[sentence])
+        )
+        return nodes.astype(np.int32)
+
+    def _finished(self, node: int, steps: tuple[Step, ...] = ()) -> Hypothesis:
+        sentence = int(self.tree.sentence[node])
+        value = self._statistics.score if self._rules.score_finished else self.tree.value
+        return self.hypothesis(
+            node,
+            value=float(value[node]),
+            score=float(value[node]),
+            evaluations=Evaluations(
+                int(self._progress.charged[sentence]), int(self._progress.made[sentence])
+            ),
+            steps=steps,
+        )
+
+    def _collect_finished(self) -> None:
+        """Takes finished sentences out of the batch and frees what they held."""
+        done = self._progress.phase[self._active] == kernels.FINISHED
+        for sentence in self._active[done].tolist():
+            node = int(self._progress.root[sentence])
+            best = self._finished(node, tuple(self._steps[sentence]))
+            others = [
+                _with_evaluations(other, best.evaluations)
+                for tokens, other in self._met[sentence].items()
+                if tokens != best.tokens
+            ]
+            others.sort(key=lambda other: (-other.score, -other.logprob))
+            self._results[sentence] = [best, *others][: self._n_best]
+            self._met[sentence].clear()
+            release_branch(self.tree, node)
+        self._active = self._active[~done]
+
+
+def _with_evaluations(hypothesis: Hypothesis, evaluations: Evaluations) -> Hypothesis:
+    """A sentence that was met early, with the counts of the whole search."""
+    return replace(hypothesis, evaluations=evaluations)
+
+
+def _new_statistics(capacity: int, actions: int) -> kernels.Statistics:
+    return kernels.Statistics(
+        tree_number=np.zeros(capacity, np.int32),
+        visits=np.zeros(capacity, np.int32),
+        q=np.zeros(capacity, np.float64),
+        child_visits=np.zeros((capacity, actions), np.int32),
+        child_q=np.zeros((capacity, actions), np.float64),
+        score=np.full(capacity, np.nan),
+    )
+
+
+def _new_progress(simulations: Int32) -> kernels.Progress:
+    shape = simulations.shape
+    return kernels.Progress(
+        phase=np.full(shape, kernels.OPENING, np.int32),
+        root=np.full(shape, NO_NODE, np.int32),
+        tree_number=np.zeros(shape, np.int32),
+        simulations=simulations,
+        simulations_done=np.zeros(shape, np.int32),
+        lowest=np.zeros(shape, np.float64),
+        highest=np.zeros(shape, np.float64),
+        leaf=np.full(shape, NO_NODE, np.int32),
+        rollout=np.full(shape, NO_NODE, np.int32),
+        charged=np.zeros(shape, np.int64),
+        made=np.zeros(shape, np.int64),
+    )

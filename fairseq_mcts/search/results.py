@@ -1,0 +1,46 @@
+"""What a search returns."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Evaluations(NamedTuple):
+    """Network evaluations of one sentence."""
+
+    charged: int  # by the paper's accounting, as if nothing were remembered
+    made: int  # prefixes that the evaluator was really asked about
+
+
+@dataclass(frozen=True)
+class Step:
+    """The search for one output token."""
+
+    token: int  # the chosen one
+    children: dict[int, tuple[int, float]]  # visited children of the root: token -> (visits, Q)
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One finished sentence."""
+
+    tokens: tuple[int, ...]  # ends in eos
+    logprob: float  # the model's own: the sum of positional_logprobs
+    positional_logprobs: tuple[float, ...]  # one a token
+    # the value after eos, or the metric where the search goes by the metric; None: never asked for
+    value: float | None
+    score: float  # what the sentence's hypotheses are ranked by
+    evaluations: Evaluations  # of the sentence, the same for all its hypotheses
+    steps: tuple[Step, ...] = field(default=(), repr=False)  # with trace=True: one a token
+
+
+@dataclass
+class Timing:
+    """Where the time of a decoding went, and how often the model was asked."""
+
+    search: float = 0.0  # seconds
+    network: float = 0.0
+    metric: float = 0.0
+    network_calls: int = 0
+    network_rows: int = 0
+    metric_calls: int = 0
+    metric_rows: int = 0

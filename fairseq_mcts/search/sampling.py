@@ -1,0 +1,186 @@
+"""Sampling and reranking: S+R by a metric, S+RV by the value (Leblond et al. 2021, section 4.3).
+
+All samples of a sentence grow by one token a step, and those that agree so far share one prefix:
+each distinct prefix is evaluated once, at the step at which samples pass through it.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairseq_mcts.search import sampling_kernels as kernels
+from fairseq_mcts.search.constraints import Constraints, per_sentence
+from fairseq_mcts.search.driver import Candidate
+from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
+from fairseq_mcts.search.options import SrOptions
+from fairseq_mcts.search.results import Evaluations, Hypothesis
+from fairseq_mcts.search.store import TreeStore
+from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, release_branch
+
+
+class SampleSearch(TreeStore):
+    """Sampling on all sentences at once; see `driver.Search`."""
+
+    def __init__(
+        self,
+        constraints: Constraints,
+        options: SrOptions,
+        *,
+        seed: int | Sequence[int] = 0,
+        n_best: int = 1,
+    ) -> None:
+        # draws are made by the evaluator, from the whole distribution: no actions are kept
+        super().__init__(constraints, num_actions=0)
+        self._by_value = options.rank_by == "value"
+        self._n_best = n_best
+        self.question = Question(
+            actions=0,
+            temperature=options.temperature,
+            over_allowed=True,
+            value=self._by_value,
+            sampling=SamplingFilter(options.top_k, options.top_p, options.epsilon),
+        )
+        counts = per_sentence("samples", options.samples, self.num_sentences)
+        self._samples = _new_samples(
+            counts, _seeds(seed, self.num_sentences), int(constraints.max_len.max(initial=0)) + 1
+        )
+        self._active = np.arange(self.num_sentences, dtype=np.int32)
+        self._answers: Answers | None = None
+        self._draw_owner = np.zeros(0, np.int32)
+        self._draw_sentence = np.zeros(0, np.int32)
+        self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
+        # sentences whose samples are all there, with their distinct texts, while scores are out
+        self._unscored: list[tuple[int, dict[tuple[int, ...], int]]] = []
+
+    def advance(self) -> tuple[Requests, Sequence[Candidate]]:
+        if self._answers is None:
+            slots = self._begin()
+        else:
+            slots = self._extend(self._answers)
+        requests = self._with_draws(slots)
+        return requests, self._collect_finished()
+
+    def receive_answers(self, requests: Requests, answers: Answers) -> None:
+        self.tree.value[requests.slots] = answers.values
+        self.tree.known[requests.slots] = True
+        self._answers = answers
+
+    def receive_scores(self, scores: Float64) -> None:
+        begin = 0
+        for sentence, distinct in self._unscored:
+            self._rank(sentence, distinct, scores[begin : begin + len(distinct)].tolist())
+            begin += len(distinct)
+        self._unscored = []
+
+    def results(self) -> list[list[Hypothesis]]:
+        return self._results
+
+    def _begin(self) -> Int32:
+        self.make_room(self.num_sentences)
+        roots = np.array([self.new_root(one) for one in range(self.num_sentences)], np.int32)
+        for sentence, root in enumerate(roots):
+            self._samples.node[sentence, : self._samples.num_samples[sentence]] = root
+            self._samples.made[sentence] = 1
+        return roots
+
+    def _extend(self, answers: Answers) -> Int32:
+        """Appends what was drawn; the new prefixes."""
+        samples = self._samples
+        old_slots = np.unique(samples.node[self._active])
+        self.make_room(len(answers.drawn_tokens))
+        wanted = np.empty(len(answers.drawn_tokens), np.int32)
+        for sentence in self._active.tolist():
+            kernels.take_values(self.tree, samples, sentence)
+        count = kernels.extend(
+            self.tree,
+            samples,
+            self._active,
+            answers.drawn_tokens,
+            answers.drawn_logprobs,
+            self._draw_owner,
+            self._draw_sentence,
+            self.constraints.eos,
+            self._by_value,
+            wanted,
+        )
+        for slot in old_slots[old_slots != NO_NODE].tolist():
+            release_branch(self.tree, slot)  # no sample goes on through it
+        return wanted[:count]
+
+    def _with_draws(self, slots: Int32) -> Requests:
+        row_of_slot = np.zeros(len(self.tree.parent), np.int32)
+        row_of_slot[slots] = np.arange(len(slots), dtype=np.int32)
+        room = int((self._samples.node[self._active] != NO_NODE).sum())
+        rows, owners, sentences = (np.empty(room, np.int32) for _ in range(3))
+        uniforms = np.empty(room, np.float64)
+        kernels.list_draws(
+            self._samples, self._active, row_of_slot, rows, owners, sentences, uniforms
+        )
+        self._draw_owner, self._draw_sentence = owners, sentences
+        return self.constraints.requests(self.tree, slots, rows, uniforms)
+
+    def _collect_finished(self) -> list[Candidate]:
+        """Takes sentences without unfinished samples out; what is to be scored of them."""
+        samples = self._samples
+        going_on = (samples.node[self._active] != NO_NODE).any(axis=1)
+        going_on |= (samples.end_node[self._active] != NO_NODE).any(axis=1)
+        candidates: list[Candidate] = []
+        for sentence in self._active[~going_on].tolist():
+            distinct = self._distinct(sentence)
+            if self._by_value:
+                values = [float(samples.value[sentence, sample]) for sample in distinct.values()]
+                self._rank(sentence, distinct, values)
+            else:
+                self._unscored.append((sentence, distinct))
+                candidates.extend((sentence, tokens) for tokens in distinct)
+        self._active = self._active[going_on]
+        return candidates
+
+    def _distinct(self, sentence: int) -> dict[tuple[int, ...], int]:
+        """The sentences that were sampled, each with its first sample."""
+        samples = self._samples
+        distinct: dict[tuple[int, ...], int] = {}
+        for sample in range(samples.num_samples[sentence]):
+            tokens = samples.token[sentence, sample, : samples.length[sentence, sample]]
+            distinct.setdefault(tuple(tokens.tolist()), sample)
+        return distinct
+
+    def _rank(
+        self, sentence: int, distinct: dict[tuple[int, ...], int], scores: list[float]
+    ) -> None:
+        samples = self._samples
+        evaluations = Evaluations(int(samples.charged[sentence]), int(samples.made[sentence]))
+        hypotheses = []
+        for (tokens, sample), score in zip(distinct.items(), scores, strict=True):
+            logprobs = samples.logprob[sentence, sample, : len(tokens)].tolist()
+            hypotheses.append(
+                Hypothesis(tokens, sum(logprobs), tuple(logprobs), score, score, evaluations)
+            )
+        # a stable sort of samples in their order: of equal ones the earlier sample
+        hypotheses.sort(key=lambda hypothesis: (-hypothesis.score, -hypothesis.logprob))
+        self._results[sentence] = hypotheses[: self._n_best]
+
+
+def _seeds(seed: int | Sequence[int], num_sentences: int) -> kernels.Int64:
+    seeds = [seed] * num_sentences if isinstance(seed, (int, np.integer)) else list(seed)
+    if len(seeds) != num_sentences:
+        raise ValueError(f"seed: expected one number or {num_sentences}, one a sentence")
+    return np.array([int(one) & (2**63 - 1) for one in seeds], np.int64)
+
+
+def _new_samples(counts: Int32, seeds: kernels.Int64, longest: int) -> kernels.Samples:
+    sentences = len(counts)
+    most = int(counts.max(initial=0))
+    return kernels.Samples(
+        num_samples=counts,
+        seed=seeds,
+        position=np.zeros(sentences, np.int32),
+        node=np.full((sentences, most), NO_NODE, np.int32),
+        length=np.zeros((sentences, most), np.int32),
+        token=np.zeros((sentences, most, longest), np.int32),
+        logprob=np.zeros((sentences, most, longest), np.float64),
+        value=np.zeros((sentences, most), np.float64),
+        end_node=np.full((sentences, most), NO_NODE, np.int32),
+        charged=np.zeros(sentences, np.int64),
+        made=np.zeros(sentences, np.int64),
+    )

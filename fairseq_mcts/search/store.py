@@ -1,0 +1,102 @@
+"""What all searches share: the tree with its room, and the storing of answers in it."""
+
+import numpy as np
+
+from fairseq_mcts.search.compiled import compiled
+from fairseq_mcts.search.constraints import Constraints
+from fairseq_mcts.search.evaluator import Answers, Requests
+from fairseq_mcts.search.results import Evaluations, Hypothesis, Step
+from fairseq_mcts.search.tree import (
+    NO_NODE,
+    NO_TOKEN,
+    Int32,
+    Tree,
+    allocate,
+    enlarged_tree,
+    new_tree,
+    path_slots,
+)
+
+FIRST_CAPACITY = 64
+# rows of memory beyond what is in use are wasted, copies at each growth cost time
+GROWTH = 1.25
+
+
+class TreeStore:
+    """A growing prefix tree under fixed constraints."""
+
+    def __init__(self, constraints: Constraints, num_actions: int) -> None:
+        self.constraints = constraints
+        self.tree: Tree = new_tree(FIRST_CAPACITY, num_actions)
+
+    @property
+    def num_sentences(self) -> int:
+        return len(self.constraints.max_len)
+
+    def make_room(self, slots: int) -> bool:
+        """Makes sure that `slots` more prefixes fit; whether the tree had to grow."""
+        lacking = slots - int(self.tree.free_count[0])
+        if lacking <= 0:
+            return False
+        capacity = len(self.tree.parent)
+        self.tree = enlarged_tree(self.tree, max(capacity + lacking, int(capacity * GROWTH)))
+        return True
+
+    def new_root(self, sentence: int) -> int:
+        """A slot for the empty prefix of `sentence`; there must be room."""
+        return int(allocate(self.tree, sentence, NO_NODE, 0, NO_TOKEN, 0.0))
+
+    def store_policies(self, requests: Requests, answers: Answers, weights_as_logs: bool) -> None:
+        """Writes what the evaluator said into the tree."""
+        _store(
+            self.tree,
+            requests.slots,
+            answers.num_actions,
+            answers.action_tokens,
+            answers.action_logprobs,
+            answers.log_weights if weights_as_logs else np.exp(answers.log_weights),
+            answers.values,
+        )
+
+    def hypothesis(
+        self,
+        node: int,
+        value: float | None,
+        score: float,
+        evaluations: Evaluations,
+        steps: tuple[Step, ...] = (),
+    ) -> Hypothesis:
+        """The finished sentence that ends in the slot `node`."""
+        slots = path_slots(self.tree, np.array([node], np.int32))[0, 1:]
+        logprobs = self.tree.logprob[slots].tolist()
+        return Hypothesis(
+            tokens=tuple(self.tree.token[slots].tolist()),
+            logprob=sum(logprobs),
+            positional_logprobs=tuple(logprobs),
+            value=value,
+            score=score,
+            evaluations=evaluations,
+            steps=steps,
+        )
+
+
+@compiled
+def _store(
+    tree: Tree,
+    slots: Int32,  # [n]
+    num_actions: Int32,  # [n]
+    tokens: Int32,  # [n, A]
+    logprobs: np.ndarray,  # [n, A]
+    weights: np.ndarray,  # [n, A]
+    values: np.ndarray,  # [n]
+) -> None:
+    for row in range(len(slots)):
+        slot = slots[row]
+        tree.known[slot] = True
+        tree.value[slot] = values[row]
+        tree.num_actions[slot] = num_actions[row]
+        for action in range(num_actions[row]):
+            tree.action_token[slot, action] = tokens[row, action]
+            tree.action_logprob[slot, action] = logprobs[row, action]
+            tree.action_weight[slot, action] = weights[row, action]
+            tree.child[slot, action] = NO_NODE
