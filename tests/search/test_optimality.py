@@ -77,7 +77,7 @@ def test_mcts_with_a_perfect_value_finds_the_best_sentence(
         metric = OneStandsOut(seed, best=sentences[mix(seed) % len(sentences)])
         model = PerfectModel(toy(seed, policy=policy), metric, max_len=3)
         found = decode_one(
-            model, 3, search="mcts", simulations=4000, c_puct=1.0, backup=backup, choose=choose
+            model, 3, search="mcts", simulations=20000, c_puct=3.0, backup=backup, choose=choose
         )
         assert found[0].tokens == metric.best
         assert found[0].value == 1.0
