@@ -1,18 +1,33 @@
 """Packaging of fairseq_mcts; tool settings live in pyproject.toml."""
 
+import re
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
 
+METRICS = ["bert-score>=0.3.13", "transformers>=4.40,<5"]
+REPORT = ["matplotlib>=3.8"]
+
+
+def version() -> str:
+    """Read the version from the package, which cannot be imported while it is being built."""
+    text = (HERE / "fairseq_mcts" / "__init__.py").read_text(encoding="utf-8")
+    found = re.search(r'^__version__ = "(.+)"$', text, flags=re.MULTILINE)
+    if found is None:
+        raise RuntimeError("fairseq_mcts/__init__.py defines no __version__")
+    return found.group(1)
+
+
 setup(
     name="fairseq_mcts",
-    version="0.1.0",
+    version=version(),
     description="Metric-driven decoding for fairseq: value-guided MCTS, beam search and reranking",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="MIT",
+    license_files=["LICENSE"],
     python_requires=">=3.10,<3.13",
     packages=find_packages(include=["fairseq_mcts", "fairseq_mcts.*"]),
     package_data={"fairseq_mcts": ["py.typed"]},
@@ -26,18 +41,18 @@ setup(
         "sentencepiece>=0.1.99",
     ],
     extras_require={
-        "metrics": ["bert-score>=0.3.13", "transformers>=4.40,<5"],
-        "report": ["matplotlib>=3.8"],
+        "metrics": METRICS,
+        "report": REPORT,
         "dev": [
+            # the test suite covers the metrics and the reports too
+            *METRICS,
+            *REPORT,
             "pytest>=8",
+            "pytest-xdist>=3.5",
             "hypothesis>=6.100",
             "ruff>=0.6",
             "mypy>=1.11",
             "pre-commit>=3.7",
-            # the test suite covers the metrics and the reports too
-            "bert-score>=0.3.13",
-            "transformers>=4.40,<5",
-            "matplotlib>=3.8",
         ],
     },
 )

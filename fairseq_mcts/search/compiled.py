@@ -38,9 +38,9 @@ def compiled(function: Function) -> Function:
     # read by numba while it decorates, so other packages' caches stay where they are
     numba_config.CACHE_DIR = str(CACHE_FOLDER)
     try:
-        return numba.njit(cache=True)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True)(function)
     except (RuntimeError, OSError):  # nowhere to write: compile in every process
-        return numba.njit(function)  # type: ignore[no-any-return]
+        return numba.njit(function)
     finally:
         numba_config.CACHE_DIR = before
 

@@ -1,13 +1,13 @@
 """Any model as an `Evaluator`: a plain function from prefixes to log-probabilities and values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from fairseq_mcts.search.constraints import Constraints
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
-from fairseq_mcts.search.policy import FINE, NOT_FINITE, answer_policies, draw_tokens
+from fairseq_mcts.search.policy import best_actions, draw_tokens, log_normalisers, masked_rows
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
 
 # (sentences, prefixes) -> (log-probabilities [n, V], values [n])
@@ -25,47 +25,51 @@ class FunctionEvaluator:
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
         sentences = requests.sentences.tolist()
         prefixes = prefix_tokens(tree, requests.slots)
-        logprobs, values = self._ask(sentences, prefixes, question.value)
-        forbidden = self._forbidden_mask(logprobs.shape[1])
-        answers, masked = condense_policies(
-            logprobs, forbidden, values, self._constraints.eos, requests, question, prefixes
-        )
-        if question.value:
-            check_values(values, sentences, prefixes)
-        if len(requests.draw_rows):
-            draw(logprobs, masked, requests, question, answers)
-        return answers
-
-    def _ask(
-        self, sentences: list[int], prefixes: list[tuple[int, ...]], with_values: bool
-    ) -> tuple[Float64, Float64]:
         answer = self._evaluate(sentences, prefixes)
         if not isinstance(answer, tuple) or len(answer) != 2:
             raise ValueError(
                 "evaluate must return a tuple (logprobs [n, V], values [n]), "
-                f"returned {type(answer).__name__} (asked first for sentence {sentences[0]})"
+                f"returned {type(answer).__name__}; asked first for sentence {sentences[0]}"
             )
-        logprobs = np.ascontiguousarray(answer[0], np.float64)
+        logprobs = self._checked_logprobs(answer[0], requests, prefixes)
+        values = np.zeros(len(requests))
+        if question.value:
+            values = _checked_values(answer[1], sentences, prefixes)
+        rows = masked_rows(
+            logprobs, self._forbidden_mask(logprobs.shape[1]), self._constraints.eos, requests
+        )
+        blocked = ~requests.finished & np.isneginf(rows.max(axis=1))
+        if blocked.any():
+            where = _where(int(np.flatnonzero(blocked)[0]), sentences, prefixes)
+            raise ValueError(f"no token is allowed at {where}: the masks leave nothing over")
+        return condensed(logprobs, rows, values, requests, question)
+
+    def _checked_logprobs(
+        self, given: Any, requests: Requests, prefixes: list[tuple[int, ...]]
+    ) -> Float64:
+        logprobs = np.ascontiguousarray(given, np.float64)
+        sentences = requests.sentences.tolist()
         count = len(sentences)
         if logprobs.ndim != 2 or len(logprobs) != count or logprobs.shape[1] == 0:
             raise ValueError(
                 f"evaluate returned log-probabilities of shape {logprobs.shape} for {count} "
-                f"prefixes, expected ({count}, V) (the first is of sentence {sentences[0]})"
+                f"prefixes, expected ({count}, V); the first is of sentence {sentences[0]}"
             )
-        if not with_values:
-            return logprobs, np.zeros(count)
-        values = np.asarray(answer[1], np.float64)
-        if values.shape != (count,):
+        forbidden = self._forbidden_mask(logprobs.shape[1])
+        # a forbidden token may have no probability at all, any other must have a finite one
+        broken = ~np.isfinite(logprobs) & ~(forbidden & np.isneginf(logprobs))
+        broken &= ~requests.finished[:, None]
+        if broken.any():
+            row, token = np.argwhere(broken)[0].tolist()
             raise ValueError(
-                f"evaluate returned values of shape {values.shape} for {count} prefixes, "
-                f"expected ({count},) (the first is of sentence {sentences[0]})"
+                f"NaN or infinite log-probability ({logprobs[row, token]}) of token {token} at "
+                f"{_where(row, sentences, prefixes)}"
             )
-        return logprobs, values
+        return logprobs
 
     def _forbidden_mask(self, vocabulary: int) -> Bool:
         if self._forbidden is None:
-            rules = self._constraints
-            self._forbidden = forbidden_mask(rules, vocabulary)
+            self._forbidden = forbidden_mask(self._constraints, vocabulary)
         elif len(self._forbidden) != vocabulary:
             raise ValueError(
                 f"evaluate returned log-probabilities over {vocabulary} tokens, "
@@ -86,79 +90,61 @@ def forbidden_mask(rules: Constraints, vocabulary: int) -> Bool:
     return mask
 
 
-def condense_policies(
+def condensed(
     logprobs: Float64,  # [n, V]
-    forbidden: Bool,  # [V]
+    rows: Float64,  # [n, V] the same, masked
     values: Float64,  # [n]
-    eos: int,
     requests: Requests,
     question: Question,
-    prefixes: Sequence[tuple[int, ...]],
-) -> tuple[Answers, Float64]:
-    """`Answers` without draws yet, and the masked log-probabilities [n, V] to draw from."""
-    count, actions = len(requests), question.actions
-    answers = Answers(
-        num_actions=np.empty(count, np.int32),
-        action_tokens=np.empty((count, actions), np.int32),
-        action_logprobs=np.empty((count, actions), np.float64),
-        log_weights=np.zeros((count, actions), np.float64),
+) -> Answers:
+    """The answers that a search reads."""
+    count, temperature = len(requests), question.temperature
+    open_rows = ~requests.finished
+    num_actions = np.empty(count, np.int32)
+    tokens = np.zeros((count, question.actions), np.int32)
+    action_logprobs = np.zeros((count, question.actions), np.float64)
+    best_actions(rows, open_rows, num_actions, tokens, action_logprobs)
+    if question.over_allowed:
+        normalisers = log_normalisers(rows, open_rows, temperature)
+    elif temperature == 1.0:
+        normalisers = np.zeros(count)  # the log-probabilities as they were given
+    else:
+        normalisers = log_normalisers(logprobs, open_rows, temperature)
+    drawing = question.sampling or SamplingFilter()
+    drawn = draw_tokens(
+        rows,
+        requests.draw_rows,
+        requests.draw_uniforms,
+        temperature,
+        drawing.top_k,
+        drawing.top_p,
+        drawing.epsilon,
+    )
+    return Answers(
+        num_actions=num_actions,
+        action_tokens=tokens,
+        action_logprobs=action_logprobs,
+        log_weights=action_logprobs / temperature - normalisers[:, None],
         values=values,
-        drawn_tokens=np.empty(len(requests.draw_rows), np.int32),
-        drawn_logprobs=np.empty(len(requests.draw_rows), np.float64),
+        drawn_tokens=drawn,
+        drawn_logprobs=logprobs[requests.draw_rows, drawn],
     )
-    masked = np.empty_like(logprobs)
-    fault, row = answer_policies(
-        logprobs,
-        forbidden,
-        eos,
-        requests.finished,
-        requests.only_token,
-        requests.eos_allowed,
-        requests.banned_rows,
-        requests.banned_tokens,
-        question.temperature,
-        question.over_allowed,
-        answers.num_actions,
-        answers.action_tokens,
-        answers.action_logprobs,
-        answers.log_weights,
-        masked,
-    )
-    if fault != FINE:
-        where = f"sentence {requests.sentences[row]}, prefix {prefixes[row]}"
-        if fault == NOT_FINITE:
-            raise ValueError(f"NaN or infinite log-probability at {where}")
-        raise ValueError(f"no token is allowed at {where}: the masks leave an empty vocabulary")
-    return answers, masked
 
 
-def check_values(
-    values: Float64, sentences: Sequence[int], prefixes: Sequence[tuple[int, ...]]
-) -> None:
-    """Refuses values that are NaN or infinite, by name."""
+def _checked_values(given: Any, sentences: list[int], prefixes: list[tuple[int, ...]]) -> Float64:
+    values = np.asarray(given, np.float64)
+    if values.shape != (len(sentences),):
+        raise ValueError(
+            f"evaluate returned values of shape {values.shape} for {len(sentences)} prefixes, "
+            f"expected ({len(sentences)},); the first is of sentence {sentences[0]}"
+        )
     broken = np.flatnonzero(~np.isfinite(values))
     if len(broken):
         row = int(broken[0])
-        raise ValueError(
-            f"NaN or infinite value ({values[row]}) at sentence {sentences[row]}, "
-            f"prefix {prefixes[row]}"
-        )
+        where = _where(row, sentences, prefixes)
+        raise ValueError(f"NaN or infinite value ({values[row]}) at {where}")
+    return values
 
 
-def draw(
-    logprobs: Float64, masked: Float64, requests: Requests, question: Question, answers: Answers
-) -> None:
-    """Fills the drawn tokens of `answers`."""
-    chosen = question.sampling or SamplingFilter()
-    draw_tokens(
-        logprobs,
-        masked,
-        requests.draw_rows,
-        requests.draw_uniforms,
-        question.temperature,
-        chosen.top_k,
-        chosen.top_p,
-        chosen.epsilon,
-        answers.drawn_tokens,
-        answers.drawn_logprobs,
-    )
+def _where(row: int, sentences: list[int], prefixes: list[tuple[int, ...]]) -> str:
+    return f"sentence {sentences[row]}, prefix {prefixes[row]}"

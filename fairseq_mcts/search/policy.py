@@ -1,7 +1,7 @@
 """From log-probabilities over a vocabulary to what a search reads: best actions and draws.
 
-Compiled, one pass over each row for the best actions and one for the normaliser, with ties broken
-by the lower token id throughout.
+Everything here works on masked rows: a token that is not allowed has log-probability -inf. Ties
+are broken by the lower token id throughout.
 """
 
 import math
@@ -9,61 +9,36 @@ import math
 import numpy as np
 
 from fairseq_mcts.search.compiled import compiled
+from fairseq_mcts.search.evaluator import Requests
 from fairseq_mcts.search.tree import NO_TOKEN, Bool, Float64, Int32
 
-# faults of a row, reported instead of raised: compiled code can't name the sentence
-FINE = 0
-NOT_FINITE = 1
-NOTHING_ALLOWED = 2
+
+def masked_rows(logprobs: Float64, forbidden: Bool, eos: int, requests: Requests) -> Float64:
+    """[n, V] a copy of `logprobs` with -inf for what may not follow the requested prefixes."""
+    rows = logprobs.copy()
+    rows[:, forbidden] = -np.inf
+    rows[~requests.eos_allowed, eos] = -np.inf
+    rows[requests.banned_rows, requests.banned_tokens] = -np.inf
+    single = np.flatnonzero(requests.only_token != NO_TOKEN)
+    tokens = requests.only_token[single]
+    rows[single] = -np.inf
+    rows[single, tokens] = logprobs[single, tokens]
+    return rows
 
 
 @compiled
-def ban(weights: Float64, banned_tokens: Int32, start: int, stop: int) -> None:
-    """Takes the tokens of banned_tokens[start:stop] out of a row of log-probabilities [V]."""
-    for index in range(start, stop):
-        weights[banned_tokens[index]] = -math.inf
-
-
-@compiled
-def allowed_logprobs(
-    logprobs: Float64,  # [V]
-    forbidden: Bool,  # [V]
-    only_token: int,
-    eos: int,
-    eos_allowed: bool,
-    row: Float64,  # [V] out: log-probabilities, -inf where a token is not allowed
-) -> int:
-    """Masks one row; FINE, or the fault that was found."""
-    for token in range(len(logprobs)):
-        logprob = logprobs[token]
-        if only_token != NO_TOKEN:
-            keep = token == only_token
-        else:
-            keep = not forbidden[token] and (token != eos or eos_allowed)
-        if keep:
-            row[token] = logprob
-        else:
-            row[token] = -math.inf
-        # a forbidden token may have no probability at all, any other must have a finite one
-        if not math.isfinite(logprob) and not (forbidden[token] and logprob == -math.inf):
-            return NOT_FINITE
-    return FINE
-
-
-@compiled
-def best_actions(
+def best_of_row(
     row: Float64,  # [V]
     tokens: Int32,  # [A] out
     logprobs: Float64,  # [A] out
 ) -> int:
-    """The best finite entries of a row, best first, equal ones by token id; how many there are."""
+    """The best allowed entries of a row, best first, equal ones by token id; how many there are."""
     wanted = len(tokens)
     count = 0
-    if wanted == 0:
-        return count
+    threshold = -math.inf  # what a token must exceed to be among the best so far
     for token in range(len(row)):
         logprob = row[token]
-        if logprob == -math.inf or (count == wanted and logprob <= logprobs[count - 1]):
+        if logprob <= threshold:
             continue
         if count < wanted:
             count += 1
@@ -74,68 +49,42 @@ def best_actions(
             place -= 1
         tokens[place] = token
         logprobs[place] = logprob
+        if count == wanted:
+            threshold = logprobs[count - 1]
     return count
 
 
 @compiled
-def log_normaliser(row: Float64, temperature: float) -> float:
-    """log Σ exp(row / temperature) over the finite entries of a row [V]."""
-    highest = row.max()
-    total = 0.0
-    for token in range(len(row)):
-        total += math.exp((row[token] - highest) / temperature)
-    return highest / temperature + math.log(total)
+def best_actions(
+    rows: Float64,  # [n, V]
+    wanted: Bool,  # [n] rows to look at
+    num_actions: Int32,  # [n] out: 0 where nothing is wanted or allowed
+    tokens: Int32,  # [n, A] out
+    logprobs: Float64,  # [n, A] out
+) -> None:
+    """The A best tokens of each row that is wanted."""
+    for index in range(len(rows)):
+        num_actions[index] = 0
+        if wanted[index] and tokens.shape[1] > 0:
+            num_actions[index] = best_of_row(rows[index], tokens[index], logprobs[index])
 
 
 @compiled
-def answer_policies(
-    logprobs: Float64,  # [n, V]
-    forbidden: Bool,  # [V]
-    eos: int,
-    finished: Bool,  # [n]
-    only_token: Int32,  # [n]
-    eos_allowed: Bool,  # [n]
-    banned_rows: Int32,  # [m] ascending
-    banned_tokens: Int32,  # [m]
+def log_normalisers(
+    rows: Float64,  # [n, V]
+    wanted: Bool,  # [n] rows to look at; each has a finite entry
     temperature: float,
-    over_allowed: bool,
-    num_actions: Int32,  # [n] out
-    action_tokens: Int32,  # [n, A] out
-    action_logprobs: Float64,  # [n, A] out
-    log_weights: Float64,  # [n, A] out
-    rows: Float64,  # [n, V] out: masked log-probabilities, for draws
-) -> tuple[int, int]:
-    """Fills the policy part of `Answers`; (FINE, 0) or (a fault, the row that has it)."""
-    ban_start = 0
-    for index in range(len(logprobs)):
-        ban_stop = ban_start
-        while ban_stop < len(banned_rows) and banned_rows[ban_stop] == index:
-            ban_stop += 1
-        num_actions[index] = 0
-        if finished[index]:
-            ban_start = ban_stop
-            continue
-        row = rows[index]
-        fault = allowed_logprobs(
-            logprobs[index], forbidden, only_token[index], eos, eos_allowed[index], row
-        )
-        if fault != FINE:
-            return fault, index
-        ban(row, banned_tokens, ban_start, ban_stop)
-        ban_start = ban_stop
-        if row.max() == -math.inf:
-            return NOTHING_ALLOWED, index
-        count = best_actions(row, action_tokens[index], action_logprobs[index])
-        num_actions[index] = count
-        if over_allowed:
-            normaliser = log_normaliser(row, temperature)
-        elif temperature == 1.0:
-            normaliser = 0.0  # the log-probabilities as they were given
-        else:
-            normaliser = log_normaliser(logprobs[index], temperature)
-        for action in range(count):
-            log_weights[index, action] = action_logprobs[index, action] / temperature - normaliser
-    return FINE, 0
+) -> Float64:
+    """[n] log Σ exp(row / temperature)."""
+    sums = np.zeros(len(rows), np.float64)
+    for index in range(len(rows)):
+        if wanted[index]:
+            highest = rows[index].max()
+            total = 0.0
+            for token in range(rows.shape[1]):
+                total += math.exp((rows[index, token] - highest) / temperature)
+            sums[index] = highest / temperature + math.log(total)
+    return sums
 
 
 @compiled
@@ -148,7 +97,7 @@ def _keep_best(weights: Float64, order: Int32, count: int) -> float:
 
 @compiled
 def sampling_weights(
-    row: Float64,  # [V] masked log-probabilities
+    row: Float64,  # [V]
     temperature: float,
     top_k: int,
     top_p: float,
@@ -183,18 +132,16 @@ def sampling_weights(
 
 @compiled
 def draw_tokens(
-    logprobs: Float64,  # [n, V] the model's own
-    rows: Float64,  # [n, V] the same, masked
+    rows: Float64,  # [n, V]
     draw_rows: Int32,  # [d] ascending
     draw_uniforms: Float64,  # [d]
     temperature: float,
     top_k: int,
     top_p: float,
     epsilon: float,
-    drawn_tokens: Int32,  # [d] out
-    drawn_logprobs: Float64,  # [d] out
-) -> None:
-    """Draws by the inverse of the cumulative distribution, in the order of token ids."""
+) -> Int32:
+    """[d] tokens by the inverse of the cumulative distribution, in the order of token ids."""
+    drawn = np.empty(len(draw_rows), np.int32)
     last_row = -1
     cumulative = np.empty(0, np.float64)
     last_token = 0
@@ -207,6 +154,5 @@ def draw_tokens(
             last_row = row
         target = draw_uniforms[draw] * cumulative[-1]
         token = np.searchsorted(cumulative, target, side="right")
-        token = min(token, last_token)  # rounding at the very end of the interval
-        drawn_tokens[draw] = token
-        drawn_logprobs[draw] = logprobs[row, token]
+        drawn[draw] = min(token, last_token)  # rounding at the very end of the interval
+    return drawn

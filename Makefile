@@ -1,0 +1,60 @@
+# Two commands are enough: `make demo` and `make test`. Both build .venv first if it is not there.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# The tested Python, or whatever python3 is.
+PYTHON ?= $(shell for python in python3.11 python3; do \
+	$$python -c '' >/dev/null 2>&1 && echo $$python && break; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+# The torch the tests run with; users of the package bring their own.
+TORCH ?= 2.13.0
+# Processes that share the tests. One thread each: two processes beat two threads.
+JOBS ?= 2
+# More options for pytest, e.g. PYTEST_ARGS='-m "not slow"'.
+PYTEST_ARGS ?=
+
+export OMP_NUM_THREADS ?= 1
+export OMP_WAIT_POLICY ?= PASSIVE
+export GOMP_SPINCOUNT ?= 0
+
+INSTALLED := $(VENV)/.installed
+
+.PHONY: help setup test lint format demo clean distclean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(INSTALLED) ## create .venv and install the package for development
+
+$(INSTALLED): setup.py pyproject.toml
+	@echo "== installing into $(VENV) with $$($(PYTHON) --version); some minutes the first time"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	# fairseq compiles against torch, so torch comes first and pip must not fetch another one
+	$(BIN)/python -m pip install --quiet torch==$(TORCH) numpy cython wheel 'setuptools>=64'
+	$(BIN)/python -m pip install --quiet --no-build-isolation -e '.[dev]'
+	touch $@
+
+test: lint ## check style and types, then run all tests
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
+
+lint: $(INSTALLED) ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(INSTALLED) ## rewrite the code in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+demo: $(INSTALLED) ## make data, train and decode: a first result in minutes (in ./work)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m examples.demo
+
+clean: ## remove the demo's work and all caches
+	rm -rf work build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+distclean: clean ## remove .venv as well
+	rm -rf $(VENV)

@@ -1,0 +1,250 @@
+"""What fairseq needs to run on Python 3.11, numpy 2 and torch 2.13, in one place.
+
+The plugin calls `apply` when it registers, so every fairseq command with `--user-dir` has the
+fixes. Each `Fix` names the fault that it mends and first looks whether this installation has the
+fault at all: a fairseq or torch without it stays as it is, and a second `apply` finds nothing to
+do. fairseq's files are never touched.
+"""
+
+import argparse
+import collections
+import contextlib
+import functools
+import io
+import logging
+import os
+import pickle
+import re
+import sys
+import typing
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+TRUSTED_CHECKPOINTS = "FAIRSEQ_MCTS_TRUSTED_CHECKPOINTS"
+"""Environment variable: checkpoint files whose content may run code, separated by `:`."""
+
+TORCH_UNSAFE_LOADING = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
+"""torch's own switch: safe loading off, for every file of the process."""
+
+
+class UnsafeCheckpointError(pickle.UnpicklingError):
+    """A checkpoint holds objects that fairseq never puts there; loading them could run code."""
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One fault of the environment and how to mend it in the running process."""
+
+    name: str
+    fault: str
+    is_needed: Callable[[], bool]
+    mend: Callable[[], None]
+
+
+def apply() -> list[str]:
+    """Mend what is broken here; return the names of the fixes that were needed."""
+    _import_fairseq_without_taking_over_logging()
+    needed = [fix for fix in FIXES if fix.is_needed()]
+    for fix in needed:
+        fix.mend()
+    return [fix.name for fix in needed]
+
+
+def _import_fairseq_without_taking_over_logging() -> None:
+    """Some of fairseq's modules configure the root logger at import; undo it for library users.
+
+    Under fairseq's own commands fairseq is imported long before the plugin: nothing happens then.
+    """
+    if "fairseq" in sys.modules:
+        return
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    # With a handler in place `logging.basicConfig` does nothing, and INFO advice stays unheard.
+    root.addHandler(logging.NullHandler())
+    try:
+        import fairseq  # noqa: F401
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+
+
+# ---------------------------------------------------------------- checkpoints under safe loading
+
+
+def _safe_loading_refuses_fairseq_checkpoints() -> bool:
+    checkpoint = io.BytesIO()
+    torch.save({"args": argparse.Namespace(arch="transformer")}, checkpoint)
+    checkpoint.seek(0)
+    try:
+        torch.load(checkpoint)
+    except pickle.UnpicklingError:
+        return True
+    return False
+
+
+def _classes_in_fairseq_checkpoints() -> list[Any]:
+    """All that fairseq checkpoints are known to hold beside tensors and plain containers."""
+    from fairseq.distributed.utils import _TensorPlaceholder
+    from numpy._core import multiarray  # type: ignore[attr-defined, unused-ignore]
+    from omegaconf import DictConfig, ListConfig, base, nodes
+
+    # Command lines: `args` of old checkpoints, `cfg.model` of new ones.
+    classes: list[Any] = [argparse.Namespace]
+    # `cfg` of checkpoints from fairseq 0.10, kept as an OmegaConf tree.
+    classes += [DictConfig, ListConfig, base.Metadata, base.ContainerMetadata]
+    classes += [nodes.AnyNode, nodes.StringNode, nodes.IntegerNode, nodes.FloatNode]
+    classes += [nodes.BooleanNode, collections.defaultdict, dict, list, tuple, str, int, float]
+    classes += [bool, (typing.Any, "typing.Any")]
+    # Sums and counts of the meters (BLEU during validation); numpy 1 has them at another address.
+    classes += [np.ndarray, np.dtype]
+    for package in ("numpy._core", "numpy.core"):
+        classes.append((multiarray._reconstruct, f"{package}.multiarray._reconstruct"))
+        classes.append((multiarray.scalar, f"{package}.multiarray.scalar"))
+    classes += [type(np.dtype(kind)) for kind in ("bool", "int32", "int64", "float32", "float64")]
+    # Not in files: what stands for tensors when rank 0 sends a checkpoint to the other ranks.
+    classes.append(_TensorPlaceholder)
+    return classes
+
+
+def _allow_fairseq_checkpoints() -> None:
+    from fairseq import checkpoint_utils
+
+    torch.serialization.add_safe_globals(_classes_in_fairseq_checkpoints())
+    load = checkpoint_utils.load_checkpoint_to_cpu
+
+    @functools.wraps(load)
+    def load_checkpoint_to_cpu(path: str, *args: Any, **kwargs: Any) -> Any:
+        with _unsafe_loading_if(_is_trusted(path)):
+            try:
+                return load(path, *args, **kwargs)
+            except pickle.UnpicklingError as error:
+                raise _explained(path, error) from error
+
+    checkpoint_utils.load_checkpoint_to_cpu = load_checkpoint_to_cpu
+
+
+def _is_trusted(path: str) -> bool:
+    named = os.environ.get(TRUSTED_CHECKPOINTS, "").split(os.pathsep)
+    return Path(path).resolve() in {Path(name).resolve() for name in named if name}
+
+
+@contextlib.contextmanager
+def _unsafe_loading_if(trusted: bool) -> Iterator[None]:
+    before = os.environ.get(TORCH_UNSAFE_LOADING)
+    if trusted:
+        os.environ[TORCH_UNSAFE_LOADING] = "1"
+    try:
+        yield
+    finally:
+        if trusted:
+            if before is None:
+                del os.environ[TORCH_UNSAFE_LOADING]
+            else:
+                os.environ[TORCH_UNSAFE_LOADING] = before
+
+
+def _explained(path: str, error: pickle.UnpicklingError) -> pickle.UnpicklingError:
+    """Say which class was refused and what a user who trusts the file can do."""
+    found = re.search(r"GLOBAL (\S+)", str(error))
+    if found is None:  # a damaged file rather than a forbidden class: torch's message says more
+        return error
+    return UnsafeCheckpointError(
+        f"{path} holds an object of {found.group(1)}, which fairseq checkpoints do not contain; "
+        "loading it could run code from the file. If you trust where the file comes from, allow "
+        f"it by name: {TRUSTED_CHECKPOINTS}={path}"
+    )
+
+
+# ------------------------------------------------------------------------------- the last batch
+
+
+def _batch_by_size_drops_the_rest() -> bool:
+    from fairseq.data import data_utils
+
+    lengths = np.ones(3, dtype=np.int64)
+    batches = data_utils.batch_by_size(
+        np.arange(3),
+        num_tokens_fn=None,
+        num_tokens_vec=lengths,
+        max_tokens=100,
+        required_batch_size_multiple=2,
+    )
+    return sum(map(len, batches)) < 3
+
+
+def _keep_the_last_batch() -> None:
+    from fairseq.data import data_utils
+
+    batch_by_size = data_utils.batch_by_size
+
+    @functools.wraps(batch_by_size)
+    def batch_by_size_without_loss(indices: Any, *args: Any, **kwargs: Any) -> Any:
+        indices = np.asarray(indices if hasattr(indices, "__len__") else list(indices))
+        if not len(indices):  # fairseq looks at the last of no batches
+            return []
+        batches = list(batch_by_size(indices, *args, **kwargs))
+        if kwargs.get("fixed_shapes") is None:
+            # Batches follow the order of the indices, so what is missing is the end.
+            rest = indices[sum(map(len, batches)) :]
+            if len(rest):
+                batches.append(rest)
+        return batches
+
+    data_utils.batch_by_size = batch_by_size_without_loss
+
+
+# -------------------------------------------------------------------------------------- warnings
+
+_NOISE: tuple[tuple[type[Warning], str], ...] = (
+    # fairseq talks to torch and hydra in outdated ways that only its own files could mend ...
+    (FutureWarning, r"`torch\.cuda\.amp\.(autocast|GradScaler)\(args\.\.\.\)` is deprecated"),
+    (UserWarning, r"Support for mismatched key_padding_mask and attn_mask is deprecated"),
+    (UserWarning, r"hydra\.experimental\.(initialize|compose)\(\) is no longer experimental"),
+    (UserWarning, r"\s*The version_base parameter is not specified"),
+    (UserWarning, r"In 'config': Usage of deprecated keyword in package header"),
+    (UserWarning, r"\s*'config' is validated against ConfigStore schema with the same name"),
+    (UserWarning, r"\s*The strict flag in the compose API is deprecated"),
+    # ... and it asks for pinned memory on machines without a GPU, where that is no loss.
+    (UserWarning, r"'pin_memory' argument is set as true but no accelerator is found"),
+)
+
+
+def _silence_known_warnings() -> None:
+    for category, message in _NOISE:
+        warnings.filterwarnings("ignore", message=message, category=category)
+
+
+FIXES: tuple[Fix, ...] = (
+    Fix(
+        name="checkpoints-load-safely",
+        fault=(
+            "torch 2.6 and later load files safely by default and refuse every fairseq "
+            "checkpoint for the argparse.Namespace in it. Safe loading stays on: the classes "
+            "that fairseq checkpoints hold are allowed, anything else is refused by name."
+        ),
+        is_needed=_safe_loading_refuses_fairseq_checkpoints,
+        mend=_allow_fairseq_checkpoints,
+    ),
+    Fix(
+        name="last-batch-is-kept",
+        fault=(
+            "batch_by_size drops the last batch if its size is not a multiple of "
+            "--required-batch-size-multiple (8 by default): generate silently translates 40 of "
+            "41 lines and fails on fewer than 8."
+        ),
+        is_needed=_batch_by_size_drops_the_rest,
+        mend=_keep_the_last_batch,
+    ),
+    Fix(
+        name="no-warning-noise",
+        fault="fairseq's outdated calls of torch and hydra print warnings no user can act on.",
+        is_needed=lambda: True,  # adding a filter again changes nothing
+        mend=_silence_known_warnings,
+    ),
+)

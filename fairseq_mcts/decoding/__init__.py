@@ -1,0 +1,1 @@
+"""Networks as the searches' evaluators: key/value pool, decoder steppers, device matters."""

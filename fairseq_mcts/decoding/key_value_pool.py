@@ -1,0 +1,57 @@
+"""Keys and values of every remembered prefix, under the slot numbers of the prefix tree."""
+
+import torch
+from torch import Tensor
+
+
+class KeyValuePool:
+    """One key and one value row per layer and slot.
+
+    A prefix's own rows are written once, when it is evaluated; whoever extends it reads them
+    where they are. Slots that the tree frees are simply overwritten by their next owner.
+    """
+
+    def __init__(
+        self, num_layers: int, row_shape: tuple[int, ...], dtype: torch.dtype, device: torch.device
+    ) -> None:
+        empty = (0, *row_shape)
+        self.keys = [torch.empty(empty, dtype=dtype, device=device) for _ in range(num_layers)]
+        self.values = [torch.empty(empty, dtype=dtype, device=device) for _ in range(num_layers)]
+
+    @property
+    def capacity(self) -> int:
+        """How many slots there is room for."""
+        return len(self.keys[0])
+
+    @property
+    def num_bytes(self) -> int:
+        """Memory in use."""
+        return sum(rows.numel() * rows.element_size() for rows in (*self.keys, *self.values))
+
+    def reserve(self, capacity: int) -> None:
+        """Makes room for `capacity` slots; one layer at a time, so that little is held twice."""
+        if capacity <= self.capacity:
+            return
+        for tensors in (self.keys, self.values):
+            for layer, rows in enumerate(tensors):
+                tensors[layer] = _with_rows(rows, capacity)
+
+    def write(self, layer: int, slots: Tensor, key: Tensor, value: Tensor) -> None:
+        """Stores the rows [n, ...] of the slots [n]."""
+        self.keys[layer].index_copy_(0, slots, key)
+        self.values[layer].index_copy_(0, slots, value)
+
+    def read(self, layer: int, paths: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values [n, L, ...] of the slots in paths [n, L]."""
+        shape = (*paths.shape, *self.keys[layer].shape[1:])
+        flat = paths.flatten()
+        keys = self.keys[layer].index_select(0, flat).view(shape)
+        values = self.values[layer].index_select(0, flat).view(shape)
+        return keys, values
+
+
+def _with_rows(rows: Tensor, capacity: int) -> Tensor:
+    # zeros, not garbage: padding of a path reads slot 0, and 0 · NaN would be NaN
+    wider = rows.new_zeros((capacity, *rows.shape[1:]))
+    wider[: len(rows)] = rows
+    return wider

@@ -1,0 +1,48 @@
+"""The fallback for decoders of unknown make: every prefix from its beginning, every time."""
+
+import logging
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from fairseq_mcts.decoding.step_batch import StepBatch
+from fairseq_mcts.decoding.stepper import EncoderOut
+from fairseq_mcts.search.tree import NO_NODE, Tree
+
+logger = logging.getLogger(__name__)
+
+
+class RecomputingStepper:
+    """Feeds whole prefixes to the decoder's own forward pass, without any incremental state."""
+
+    def __init__(self, model: nn.Module, start_token: int, pad_token: int) -> None:
+        self._model = model
+        self._start, self._pad = start_token, pad_token
+        self._encoder_out: EncoderOut = {}
+        logger.warning(
+            "%s is no transformer decoder that can be stepped: each prefix will be computed from "
+            "its beginning, which is slow",
+            type(model.decoder).__name__,
+        )
+
+    @property
+    def num_bytes(self) -> int:
+        return 0
+
+    def begin(self, encoder_out: EncoderOut) -> None:
+        self._encoder_out = encoder_out
+
+    def reserve(self, capacity: int) -> None:
+        """Nothing is kept per slot."""
+
+    def step(self, tree: Tree, batch: StepBatch) -> Tensor:
+        paths = batch.numpy_paths  # [n, L]
+        tokens = np.where(paths == NO_NODE, self._pad, tree.token[np.maximum(paths, 0)])
+        tokens[:, 0] = self._start
+        inputs = torch.from_numpy(tokens.astype(np.int64)).to(batch.tokens)
+        groups = batch.groups
+        sentences = groups.sentences[groups.places // groups.rows.size(1)]  # [n]
+        encoder_out = self._model.encoder.reorder_encoder_out(self._encoder_out, sentences)
+        features = self._model.decoder.extract_features(inputs, encoder_out=encoder_out)[0]
+        return features[torch.arange(len(inputs), device=inputs.device), batch.depths]

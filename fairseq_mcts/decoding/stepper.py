@@ -1,0 +1,221 @@
+"""Decoder steppers: the features of many prefixes in one pass, each from its parent's.
+
+Rows of a batch belong to different sentences and have different lengths; each has its own position
+and reads the keys and values of its own ancestors from the pool.
+"""
+
+from typing import Any, Protocol
+
+import torch
+from fairseq.models.transformer import TransformerDecoderBase
+from fairseq.modules import MultiheadAttention
+from fairseq.modules.transformer_layer import TransformerDecoderLayerBase
+from torch import Tensor, nn
+
+from fairseq_mcts.decoding.key_value_pool import KeyValuePool
+from fairseq_mcts.decoding.row_attention import MultiHeadRows, MultiQueryRows, RowAttention
+from fairseq_mcts.decoding.step_batch import StepBatch
+from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
+from fairseq_mcts.search.tree import Tree
+
+EncoderOut = dict[str, list[Tensor]]
+
+
+class Stepper(Protocol):
+    """Computes what a decoder's heads read."""
+
+    def begin(self, encoder_out: EncoderOut) -> None:
+        """Starts on the sentences of `encoder_out`; forgets those before."""
+        ...
+
+    def reserve(self, capacity: int) -> None:
+        """Makes room for slots below `capacity`."""
+        ...
+
+    def step(self, tree: Tree, batch: StepBatch) -> Tensor:
+        """[n, C] features after the last token of each row."""
+        ...
+
+    @property
+    def num_bytes(self) -> int:
+        """Memory that grows with the number of slots."""
+        ...
+
+
+class TransformerStepper:
+    """Steps a multi-query decoder of this project or an ordinary fairseq transformer decoder.
+
+    Both name their parts alike; they differ in the shape of keys and values, which
+    `RowAttention` knows about.
+    """
+
+    def __init__(self, decoder: nn.Module) -> None:
+        self._decoder = decoder
+        self._layers = [_LayerStep(layer) for layer in decoder.layers]
+        parameter = next(decoder.parameters())
+        self._pool = KeyValuePool(
+            len(self._layers),
+            self._layers[0].self_attention.key_shape,
+            parameter.dtype,
+            parameter.device,
+        )
+        self._source_keys: list[tuple[Tensor, Tensor]] = []  # per layer, [S, T, K] each
+        self._source_mask = torch.empty(0)  # [S, T] 0 or -inf
+
+    @property
+    def num_bytes(self) -> int:
+        return self._pool.num_bytes
+
+    def begin(self, encoder_out: EncoderOut) -> None:
+        source = encoder_out["encoder_out"][0].transpose(0, 1)  # [S, T, C]
+        self._source_mask = source.new_zeros(source.shape[:2])
+        if encoder_out["encoder_padding_mask"]:
+            self._source_mask.masked_fill_(
+                encoder_out["encoder_padding_mask"][0].to(torch.bool), -torch.inf
+            )
+        self._source_keys = [layer.cross_attention.key_value(source) for layer in self._layers]
+
+    def reserve(self, capacity: int) -> None:
+        self._pool.reserve(capacity)
+
+    def step(self, tree: Tree, batch: StepBatch) -> Tensor:
+        decoder, groups = self._decoder, batch.groups
+        x = embed(decoder, batch)
+        source_mask = self._source_mask[groups.sentences]
+        for index, layer in enumerate(self._layers):
+            attention = layer.self_attention
+            residual, x = x, layer.before(layer.module.self_attn_layer_norm, x)
+            key, value = attention.key_value(x)
+            self._pool.write(index, batch.slots, key, value)
+            keys, values = self._pool.read(index, batch.paths)
+            x = attention.attend(attention.query(x), keys, values, batch.path_mask)
+            x = residual + layer.after_self_attention(x)
+            x = layer.after(layer.module.self_attn_layer_norm, x)
+
+            attention = layer.cross_attention
+            residual, x = x, layer.before(layer.module.encoder_attn_layer_norm, x)
+            keys, values = (side[groups.sentences] for side in self._source_keys[index])
+            x = attention.attend_groups(attention.query(x), keys, values, source_mask, groups)
+            x = residual + layer.module.encoder_attn.out_proj(x)
+            x = layer.after(layer.module.encoder_attn_layer_norm, x)
+
+            x = layer.feed_forward(x)
+        return finish(decoder, x)
+
+
+class _LayerStep:
+    """One decoder layer's parts, whichever of the two kinds it is of."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        self.module = layer
+        self.self_attention = _rows(layer.self_attn)
+        self.cross_attention = _rows(layer.encoder_attn)
+        # multi-query layers are always pre-norm
+        self._pre_norm: bool = getattr(layer, "normalize_before", True)
+
+    def before(self, norm: nn.Module, x: Tensor) -> Tensor:
+        """The norm in front of a block, in pre-norm layers."""
+        return norm(x) if self._pre_norm else x
+
+    def after(self, norm: nn.Module, x: Tensor) -> Tensor:
+        """The norm behind a block, in post-norm layers."""
+        return x if self._pre_norm else norm(x)
+
+    def after_self_attention(self, heads: Tensor) -> Tensor:
+        """[n, H * d] -> [n, C], with fairseq's optional scalings (--scale-heads, --scale-attn)."""
+        layer = self.module
+        x = layer.self_attn.out_proj(heads)
+        if getattr(layer, "c_attn", None) is not None:
+            x = (x.view(len(x), layer.nh, layer.head_dim) * layer.c_attn[:, None]).flatten(1)
+        if getattr(layer, "attn_ln", None) is not None:
+            x = layer.attn_ln(x)
+        return x
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """The feed-forward block with residual and norm (--scale-fc and --scale-resids too)."""
+        layer = self.module
+        residual, x = x, self.before(layer.final_layer_norm, x)
+        x = layer.activation_fn(layer.fc1(x))
+        if getattr(layer, "ffn_layernorm", None) is not None:
+            x = layer.ffn_layernorm(x)
+        x = layer.fc2(x)
+        if getattr(layer, "w_resid", None) is not None:
+            residual = layer.w_resid * residual
+        return self.after(layer.final_layer_norm, residual + x)
+
+
+def _rows(attention: nn.Module) -> RowAttention:
+    if isinstance(attention, MultiheadAttention):
+        return MultiHeadRows(attention)
+    return MultiQueryRows(attention)
+
+
+def embed(decoder: Any, batch: StepBatch) -> Tensor:
+    """[n, C] the input of the first layer: each row's last token at its own position."""
+    x = decoder.embed_scale * decoder.embed_tokens(batch.tokens)
+    if getattr(decoder, "quant_noise", None) is not None:
+        x = decoder.quant_noise(x)
+    if getattr(decoder, "project_in_dim", None) is not None:
+        x = decoder.project_in_dim(x)
+    if decoder.embed_positions is not None:
+        longest = batch.paths.size(1)
+        x = x + position_rows(decoder.embed_positions, batch.depths, longest).to(x)
+    if getattr(decoder, "layernorm_embedding", None) is not None:
+        x = decoder.layernorm_embedding(x)
+    return x
+
+
+def position_rows(table: Any, depths: Tensor, longest: int) -> Tensor:
+    """[n, C] rows of fairseq's position table, learned or sinusoidal; it starts behind padding.
+
+    All depths are below `longest`, which the host knows without asking the device.
+    """
+    positions = depths + table.padding_idx + 1
+    if hasattr(table, "weight"):
+        return table.weight[positions]
+    needed = longest + table.padding_idx + 1
+    if table.weights.size(0) < needed:
+        table.weights = table.get_embedding(needed, table.embedding_dim, table.padding_idx)
+    return table.weights.to(depths.device)[positions]
+
+
+def finish(decoder: Any, x: Tensor) -> Tensor:
+    """What the decoder does behind its last layer."""
+    if decoder.layer_norm is not None:
+        x = decoder.layer_norm(x)
+    if getattr(decoder, "project_out_dim", None) is not None:
+        x = decoder.project_out_dim(x)
+    return x
+
+
+def can_step(decoder: nn.Module) -> bool:
+    """Whether `TransformerStepper` computes just what this decoder does.
+
+    A subclass with its own forward pass, or a variant that the stepper does not know, has to be
+    evaluated by the decoder itself.
+    """
+    if isinstance(decoder, MultiQueryTransformerDecoder):
+        return True
+    if not isinstance(decoder, TransformerDecoderBase) or decoder.cross_self_attention:
+        return False
+    own = TransformerDecoderBase
+    for name in ("forward", "extract_features_scriptable", "output_layer"):
+        if getattr(type(decoder), name) is not getattr(own, name):
+            return False
+    return all(_is_plain_layer(layer) for layer in decoder.layers)
+
+
+def _is_plain_layer(layer: nn.Module) -> bool:
+    if not isinstance(layer, TransformerDecoderLayerBase) or layer.encoder_attn is None:
+        return False
+    if type(layer).forward is not TransformerDecoderLayerBase.forward:
+        return False
+    if type(layer).residual_connection is not TransformerDecoderLayerBase.residual_connection:
+        return False
+    return all(
+        type(attention).forward is MultiheadAttention.forward
+        and attention.bias_k is None
+        and not attention.add_zero_attn
+        and not attention.use_xformers
+        for attention in (layer.self_attn, layer.encoder_attn)
+    )

@@ -1,0 +1,66 @@
+"""`multiquery_transformer`: an encoder–decoder transformer with multi-query attention."""
+
+from typing import Any
+
+from fairseq.data import Dictionary
+from fairseq.models import FairseqEncoderDecoderModel, register_model
+from torch import Tensor, nn
+
+from fairseq_mcts.models.embeddings import build_token_embedding
+from fairseq_mcts.models.multiquery_config import MultiQueryTransformerConfig, check_config
+from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
+from fairseq_mcts.models.multiquery_encoder import MultiQueryTransformerEncoder
+
+
+@register_model("multiquery_transformer", dataclass=MultiQueryTransformerConfig)
+class MultiQueryTransformerModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
+    """The policy alone. Named sizes: see `sizes.py`."""
+
+    decoder_class = MultiQueryTransformerDecoder
+
+    @classmethod
+    def build_model(
+        cls, cfg: MultiQueryTransformerConfig, task: Any
+    ) -> "MultiQueryTransformerModel":
+        """Make a new model for the dictionaries of the task."""
+        check_config(cfg)
+        source, target = task.source_dictionary, task.target_dictionary
+        source_table, target_table = _build_token_embeddings(cfg, source, target)
+        return cls(
+            MultiQueryTransformerEncoder(cfg, source, source_table),
+            cls.decoder_class(cfg, target, target_table),
+        )
+
+    def forward(
+        self,
+        src_tokens: Tensor,  # [B, S]
+        src_lengths: Tensor | None,  # [B]
+        prev_output_tokens: Tensor,  # [B, T]
+        return_all_hiddens: bool = False,
+        features_only: bool = False,
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Encode and decode with teacher forcing; returns what the decoder returns."""
+        encoder_out = self.encoder(
+            src_tokens, src_lengths=src_lengths, return_all_hiddens=return_all_hiddens
+        )
+        result: tuple[Tensor, dict[str, Any]] = self.decoder(
+            prev_output_tokens, encoder_out=encoder_out, features_only=features_only
+        )
+        return result
+
+
+def _build_token_embeddings(
+    cfg: MultiQueryTransformerConfig, source: Dictionary, target: Dictionary
+) -> tuple[nn.Embedding, nn.Embedding]:
+    """The tables of encoder and decoder, one and the same under --share-all-embeddings."""
+    source_table = build_token_embedding(source, cfg.encoder_embed_dim, cfg.encoder_embed_path)
+    if cfg.share_all_embeddings:
+        if source != target:
+            raise ValueError(
+                "--share-all-embeddings needs a joined dictionary "
+                "(fairseq-preprocess --joined-dictionary)"
+            )
+        return source_table, source_table
+    return source_table, build_token_embedding(
+        target, cfg.decoder_embed_dim, cfg.decoder_embed_path
+    )

@@ -1,0 +1,126 @@
+"""The value of a prefix as a distribution over buckets of the score range.
+
+A head of logits over buckets is trained by cross-entropy on the bucket of the score and read out
+as the mean of the bucket means under its softmax. The formulas are pure functions; the module
+keeps the weights and the range.
+"""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+#: Width of HL-Gauss targets in buckets, as recommended by Farebrother et al. (2024).
+DEFAULT_HL_GAUSS_SIGMA = 0.75
+
+
+def make_bucket_edges(low: float, high: float, buckets: int) -> Tensor:
+    """The borders [buckets + 1] of `buckets` equal parts of [low, high], ascending."""
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"--value-min must be below --value-max, got {low} and {high}")
+    if buckets < 2:
+        raise ValueError(f"--value-buckets must be at least 2, got {buckets}")
+    # float64 first: the rounding of 500 steps must not add up
+    edges = torch.linspace(low, high, buckets + 1, dtype=torch.float64).float()
+    if not bool((edges[1:] > edges[:-1]).all()):
+        raise ValueError(
+            f"--value-buckets {buckets} are too many for the range [{low}, {high}]: "
+            "neighbouring buckets are equal in float32"
+        )
+    return edges
+
+
+def bucket_means(
+    edges: Tensor,  # [K + 1]
+) -> Tensor:  # [K]
+    """The mean of each bucket, its scores taken to be spread evenly: the middle."""
+    return (edges[:-1] + edges[1:]) / 2
+
+
+def target_bucket(
+    scores: Tensor,  # any shape
+    edges: Tensor,  # [K + 1]
+) -> Tensor:  # int64, the shape of scores
+    """The bucket of each score. Bucket i is [edge i, edge i+1), the last one closed; scores
+    outside the range belong to the first or the last bucket."""
+    return torch.bucketize(scores.float(), edges[1:-1], right=True)
+
+
+def hl_gauss_target(
+    scores: Tensor,  # any shape [...]
+    edges: Tensor,  # [K + 1]
+    sigma: float = DEFAULT_HL_GAUSS_SIGMA,
+) -> Tensor:  # float32 [..., K]
+    """Soft targets: a normal distribution around the score, cut at the range and summed per
+    bucket (Imani & White 2018). `sigma` is its standard deviation in bucket widths.
+
+    Near scores share mass, so that a miss by one bucket costs less than a miss by a hundred.
+    """
+    if not sigma > 0:
+        raise ValueError(f"the width of HL-Gauss targets must be positive, got {sigma}")
+    low, high = edges[0], edges[-1]
+    width = (high - low) / (len(edges) - 1)
+    # A score outside the range is treated as its end: far outside no mass would be left.
+    centre = scores.float().clamp(low, high).unsqueeze(-1)
+    # 2·Φ - 1 of every edge; the factor and the offset cancel below.
+    cumulative = torch.erf((edges - centre) / (math.sqrt(2.0) * sigma * width))
+    return cumulative.diff(dim=-1) / (cumulative[..., -1:] - cumulative[..., :1])
+
+
+def expected_value(
+    logits: Tensor,  # [..., K]
+    means: Tensor,  # float32 [K]
+) -> Tensor:  # float32 [...]
+    """The mean of the bucket means under the softmax of the logits, in float32 always: float16
+    cannot tell neighbouring buckets apart at the upper end of [0, 1]."""
+    # A sum rather than a matrix product, which autocast would compute in half precision.
+    return (torch.softmax(logits, dim=-1, dtype=torch.float32) * means).sum(dim=-1)
+
+
+class ValueHead(nn.Module):
+    """A linear map from decoder features to bucket logits, and the range of the buckets.
+
+    The range travels in the checkpoint as a buffer: whoever decodes needs no flag for it, and
+    the range a model was trained with wins over its configuration.
+    """
+
+    bucket_edges: Tensor  # float32 [K + 1]
+
+    def __init__(self, embed_dim: int, *, low: float, high: float, buckets: int) -> None:
+        super().__init__()
+        self.projection = nn.Linear(embed_dim, buckets)
+        self.register_buffer("bucket_edges", make_bucket_edges(low, high, buckets))
+
+    @property
+    def num_buckets(self) -> int:
+        return len(self.bucket_edges) - 1
+
+    @property
+    def low(self) -> float:
+        return float(self.bucket_edges[0])
+
+    @property
+    def high(self) -> float:
+        return float(self.bucket_edges[-1])
+
+    def set_range(self, low: float, high: float) -> None:
+        """Spread the buckets over another range, such as the observed one of training scores."""
+        self.bucket_edges.copy_(make_bucket_edges(low, high, self.num_buckets))
+
+    def forward(
+        self,
+        features: Tensor,  # [..., embed_dim]
+    ) -> tuple[Tensor, Tensor]:
+        """Return the bucket logits [..., K] and the value, float32 [...]."""
+        logits = self.projection(features)
+        return logits, expected_value(logits, bucket_means(self.bucket_edges))
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "ValueHead":
+        """Follow moves between devices, but keep the range in float32 under half() and the
+        like: rounded to float16 it would shift, and stay shifted in every checkpoint."""
+        exact = self.bucket_edges
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if self.bucket_edges.dtype != exact.dtype:
+            self.bucket_edges = exact.to(self.bucket_edges.device)
+        return self

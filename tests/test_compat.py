@@ -1,0 +1,206 @@
+"""Every fix: the fault is there without it, gone with it, and the rest stays as it was."""
+
+import argparse
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from omegaconf import OmegaConf
+
+from fairseq_mcts import compat
+
+
+@pytest.fixture(autouse=True)
+def _fixes() -> None:
+    compat.apply()
+
+
+def save_checkpoint(path: Path, **content: Any) -> str:
+    """Write a file with the skeleton that fairseq expects of a checkpoint."""
+    skeleton = {
+        "optimizer_history": [{"optimizer_name": "", "lr_scheduler_state": {}, "num_updates": 0}],
+        "extra_state": {"train_iterator": None},
+    }
+    torch.save({**skeleton, **content}, path)
+    return str(path)
+
+
+def load_checkpoint(path: str) -> dict[str, Any]:
+    from fairseq import checkpoint_utils
+
+    state: dict[str, Any] = checkpoint_utils.load_checkpoint_to_cpu(path)
+    return state
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+    )
+
+
+class Intruder:
+    """An object that leaves a trace if a checkpoint with it is loaded without care."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.trace),)
+
+
+# ----------------------------------------------------------------------------------- safe loading
+
+
+def test_checkpoint_with_the_command_line_of_old_loads(tmp_path: Path) -> None:
+    args = argparse.Namespace(task="translation", arch="transformer_tiny", lr=[0.1])
+    path = save_checkpoint(tmp_path / "checkpoint.pt", args=args, model={"w": torch.ones(2, 3)})
+
+    state = load_checkpoint(path)
+
+    assert state["cfg"].task._name == "translation"
+    assert torch.equal(state["model"]["w"], torch.ones(2, 3))
+
+
+def test_checkpoint_with_a_configuration_tree_loads(tmp_path: Path) -> None:
+    model = argparse.Namespace(arch="transformer", max_source_positions=128)
+    tree = OmegaConf.create({"data": "bin", "eval_bleu": True, "clip": 0.5, "seeds": [1, 2]})
+    cfg = OmegaConf.create({"tree": tree, "model": model}, flags={"allow_objects": True})
+
+    state = load_checkpoint(save_checkpoint(tmp_path / "checkpoint.pt", cfg=cfg))
+
+    assert state["cfg"].tree == tree
+    assert state["cfg"].model == model
+
+
+def test_checkpoint_with_numpy_in_its_meters_loads(tmp_path: Path) -> None:
+    meters = {"counts": np.array([3, 2, 1]), "bleu": np.float64(31.5), "on": np.bool_(True)}
+
+    state = load_checkpoint(save_checkpoint(tmp_path / "checkpoint.pt", meters=meters))
+
+    assert state["meters"].pop("counts").tolist() == [3, 2, 1]
+    assert state["meters"] == {"bleu": 31.5, "on": True}
+
+
+def test_checkpoint_written_under_numpy_1_loads(tmp_path: Path) -> None:
+    new = save_checkpoint(tmp_path / "new.pt", counts=np.array([3, 2, 1]), n=np.float32(0.5))
+    old = tmp_path / "old.pt"
+    with zipfile.ZipFile(new) as source, zipfile.ZipFile(old, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name.endswith("/data.pkl"):
+                assert b"numpy._core.multiarray" in content
+                content = content.replace(b"numpy._core.multiarray", b"numpy.core.multiarray")
+            target.writestr(name, content)
+
+    state = load_checkpoint(str(old))
+
+    assert state["counts"].tolist() == [3, 2, 1]
+    assert state["n"] == 0.5
+
+
+def test_foreign_object_is_refused_by_name_and_never_runs(tmp_path: Path) -> None:
+    path = save_checkpoint(tmp_path / "evil.pt", extra=Intruder(tmp_path / "trace"))
+
+    with pytest.raises(compat.UnsafeCheckpointError, match=r"evil\.pt holds .*mkdir") as refusal:
+        load_checkpoint(path)
+
+    assert f"{compat.TRUSTED_CHECKPOINTS}={path}" in str(refusal.value)
+    assert not (tmp_path / "trace").exists()
+
+
+def test_only_the_file_named_as_trusted_is_let_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trusted = save_checkpoint(tmp_path / "ours.pt", extra=Intruder(tmp_path / "ours"))
+    foreign = save_checkpoint(tmp_path / "theirs.pt", extra=Intruder(tmp_path / "theirs"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(compat.TRUSTED_CHECKPOINTS, os.pathsep.join(["elsewhere.pt", "ours.pt"]))
+
+    load_checkpoint(trusted)
+    with pytest.raises(compat.UnsafeCheckpointError):
+        load_checkpoint(foreign)
+
+    assert (tmp_path / "ours").exists()
+    assert not (tmp_path / "theirs").exists()
+
+
+def test_damaged_file_is_not_blamed_on_safe_loading(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.pt"
+    path.write_bytes(b"no checkpoint at all")
+
+    with pytest.raises(pickle.UnpicklingError) as failure:
+        load_checkpoint(str(path))
+
+    assert not isinstance(failure.value, compat.UnsafeCheckpointError)
+
+
+# --------------------------------------------------------------------------------- the last batch
+
+
+def batches_of(lengths: Sequence[int], **options: int | None) -> list[list[int]]:
+    from fairseq.data import data_utils
+
+    batches = data_utils.batch_by_size(
+        np.arange(len(lengths)),
+        num_tokens_fn=None,
+        num_tokens_vec=np.array(lengths, dtype=np.int64),
+        **options,
+    )
+    return [list(map(int, batch)) for batch in batches]
+
+
+@pytest.mark.parametrize("lines", [1, 7, 8, 41])
+@pytest.mark.parametrize("multiple", [1, 8])
+def test_every_line_is_in_exactly_one_batch(lines: int, multiple: int) -> None:
+    batches = batches_of([5] * lines, max_tokens=90, required_batch_size_multiple=multiple)
+
+    assert [line for batch in batches for line in batch] == list(range(lines))
+    assert all(len(batch) <= 90 // 5 for batch in batches)
+    assert all(len(batch) % multiple == 0 for batch in batches[:-1])
+
+
+def test_the_mended_function_still_obeys_the_number_of_sentences() -> None:
+    batches = batches_of([3] * 5, max_sentences=2, required_batch_size_multiple=8)
+    assert batches == [[0, 1], [2, 3], [4]]
+
+
+def test_no_lines_make_no_batches() -> None:
+    assert batches_of([], max_tokens=90, required_batch_size_multiple=8) == []
+
+
+# ------------------------------------------------------------------------- once, and without noise
+
+
+def test_fixes_are_applied_once_and_only_where_needed() -> None:
+    applied = run_python("from fairseq_mcts import compat; print(compat.apply(), compat.apply())")
+    every_fix = [fix.name for fix in compat.FIXES]
+    assert applied.stdout.strip() == f"{every_fix} ['no-warning-noise']"
+
+    opted_out = run_python(
+        "from fairseq_mcts import compat; print(compat.apply())",
+        **{compat.TORCH_UNSAFE_LOADING: "1"},
+    )
+    assert opted_out.stdout.strip() == str(every_fix[1:])
+
+
+def test_registering_twice_says_nothing_and_leaves_logging_alone() -> None:
+    result = run_python(
+        "import logging\n"
+        "from fairseq_mcts.register import register\n"
+        "register(); register()\n"
+        "root = logging.getLogger()\n"
+        "assert not root.handlers and root.level == logging.WARNING, (root.handlers, root.level)\n"
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
