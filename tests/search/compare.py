@@ -14,11 +14,12 @@ TOLERANCE = 1e-12
 
 
 def rules_of(problem: ToyProblem, index: int = 0) -> Rules:
+    min_len, max_len = problem.lengths(index)
     return Rules(
         vocab=problem.model.vocab,
         eos=problem.model.eos,
-        max_len=problem.max_len,
-        min_len=problem.min_len,
+        max_len=max_len,
+        min_len=min_len,
         forbidden=problem.forbidden,
         forced=problem.forced(index),
         no_repeat_ngram_size=problem.no_repeat_ngram_size,
@@ -92,10 +93,10 @@ def assert_same_steps(hypothesis: Any, reference: MctsResult) -> None:
 
 
 def assert_same_extra_sentences(hypotheses: Sequence[Any], others: Sequence[Answer]) -> None:
-    """The same value and log-probability at each rank; which of equals comes first is left open."""
+    """The head of `others` by value, then log-probability; the order of equals is left open."""
     known = {answer.tokens: answer for answer in others}
     assert len({h.tokens for h in hypotheses}) == len(hypotheses)
-    for hypothesis, at_this_rank in zip(hypotheses, others, strict=True):
+    for hypothesis, at_this_rank in zip(hypotheses, others, strict=False):
         assert_same_sentence(hypothesis, known[hypothesis.tokens])
         assert near(hypothesis.score, at_this_rank.score)
         assert near(hypothesis.logprob, at_this_rank.logprob)

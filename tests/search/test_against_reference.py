@@ -78,7 +78,9 @@ def test_mcts(leaf: str, terminal: str, backup: str, choose: str, data: st.DataO
     options = MctsOptions(
         simulations=data.draw(st.integers(1, 30), label="simulations"),
         actions=data.draw(st.sampled_from((1, 2, 3, 20)), label="actions"),
-        c_puct=data.draw(st.sampled_from((0.3, 1.37, 3.0, 8.0)), label="c_puct"),
+        # odd numbers, so that no exploration bonus ties with a value by accident of rounding;
+        # ties that the rules themselves make are in test_exact_ties.py
+        c_puct=data.draw(st.sampled_from((0.0, 0.31, 1.37, 2.93, 8.17)), label="c_puct"),
         temperature=data.draw(st.sampled_from((0.25, 0.9, 1.0, 1.1, 4.0)), label="temperature"),
         backup=backup,
         choose=choose,
@@ -102,14 +104,16 @@ def test_mcts(leaf: str, terminal: str, backup: str, choose: str, data: st.DataO
         best, *others = results[index]
         assert_same_sentence(best, reference.best)
         assert_same_steps(best, reference)
-        assert_same_extra_sentences(others, reference.others[: n_best - 1])
+        assert len(others) == min(n_best - 1, len(reference.others))
+        assert_same_extra_sentences(others, reference.others)
         asked = evaluate.asked[index]
         if leaf == "value":
             assert_same_accounts(results[index], reference.charged, reference.asked, asked)
             assert asked == reference.asked, "the nodes were not expanded in this order"
         else:
             # A completion cut at max_len needs no network for its last token, but may ask.
-            needed = [p for p in reference.asked if p in asked or len(p) < problem.max_len]
+            _, max_len = problem.lengths(index)
+            needed = [p for p in reference.asked if p in asked or len(p) < max_len]
             assert_same_accounts(results[index], reference.charged, needed, asked)
 
 

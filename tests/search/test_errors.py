@@ -91,6 +91,8 @@ RESHAPED = {
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("shape", RESHAPED)
 def test_wrong_shapes(search: str, shape: str) -> None:
+    if search == "beam" and "value" in shape:
+        return  # no value is asked for: `test_values_that_nobody_asks_for`
     evaluate = ToyEvaluator(MODEL, EOS, range(3))
     with pytest.raises(ValueError, match=r"(?i)evaluate"):
         call(lambda s, p: RESHAPED[shape](*evaluate(s, p)), search=search)
@@ -104,7 +106,7 @@ def test_a_vocabulary_that_changes_its_size(search: str) -> None:
         logprobs, values = evaluate(sentences, prefixes)
         return (logprobs, values) if prefixes[0] == () else (logprobs[:, :-1], values)
 
-    with pytest.raises(ValueError, match=r"(?i)vocabulary|shape|column"):
+    with pytest.raises(ValueError, match=r"evaluate .*\b5\b.*\b6\b"):
         call(shrinking, search=search, min_len=2)
 
 
@@ -184,7 +186,6 @@ BAD_COMMON = [
     ("preset", {"preset": "cheating"}),
     ("no_repeat_ngram_size", {"no_repeat_ngram_size": -1}),
     ("prefixes", {"prefixes": ((1,), (1,))}),
-    ("seed", {"seed": (1, 2)}),
 ]
 
 
@@ -208,9 +209,37 @@ def test_bad_common_options(search: str, name: str, options: dict[str, Any]) -> 
     ],
 )
 def test_bad_prefixes(search: str, prefix: tuple[int, ...], options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"(?i)sentence 1\b") as error:
+    with pytest.raises(ValueError, match=r"prefixes\[1\]"):
         call(search=search, prefixes=((), prefix, ()), **options)
-    assert "prefix" in str(error.value)
+
+
+def test_seeds_must_be_as_many_as_the_sentences() -> None:
+    with pytest.raises(ValueError, match="seed"):
+        call(search="sr", seed=(1, 2))
+
+
+@pytest.mark.parametrize("name", ["max_len", "min_len", "simulations"])
+def test_numbers_of_ones_own_must_be_as_many_as_the_sentences(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        call(**{name: (2, 2)})
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"), [("max_len", (2, 0, 2)), ("min_len", (1, -1, 1)), ("min_len", (1, 5, 1))]
+)
+def test_a_bad_number_of_ones_own(name: str, numbers: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=rf"{name}.*sentence.?1\b"):
+        call(**{name: numbers})
+
+
+def test_values_that_nobody_asks_for() -> None:
+    """A policy without a value head may return anything in the value's place."""
+    evaluate = ToyEvaluator(MODEL, EOS, range(3))
+    rollout = {"search": "mcts", "leaf": "rollout", **METRIC}
+    ranked = {"search": "sr", "rank_by": "metric", **METRIC}
+    for options in ({"search": "beam"}, {"search": "vgbs", "alpha": 0.0}, rollout, ranked):
+        with_values = call(evaluate, **options)
+        assert call(lambda s, p: (evaluate(s, p)[0], None), **options) == with_values
 
 
 def test_bad_number_of_sentences() -> None:
@@ -242,7 +271,6 @@ BAD_OPTIONS = [
     ("mcts", "terminal", {"terminal": "bleu"}),
     ("mcts", "metric", {"leaf": "rollout"}),
     ("mcts", "metric", {"terminal": "metric"}),
-    ("mcts", "metric", {"leaf": "rollout", "metric": 0.5}),
     ("vgbs", "beam", {"beam": 0}),
     ("vgbs", "alpha", {"alpha": -0.1}),
     ("vgbs", "alpha", {"alpha": 1.1}),
@@ -298,17 +326,7 @@ def test_unknown_options(search: str, name: str, options: dict[str, Any]) -> Non
     assert search in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("search", "options"),
-    [
-        # a metric that nothing would ask
-        ("mcts", METRIC),
-        ("sr", METRIC),
-        # bounds that nothing would use
-        ("vgbs", {"value_scale": "plain", "value_bounds": (0.1, 0.9)}),
-    ],
-)
-def test_options_that_would_be_ignored(search: str, options: dict[str, Any]) -> None:
-    """Nothing is ignored silently."""
-    with pytest.raises(ValueError, match=r"metric|value_bounds"):
-        call(search=search, **options)
+@pytest.mark.parametrize("search", ["vgbs", "beam", "sr"])
+def test_only_mcts_has_a_trace(search: str) -> None:
+    with pytest.raises(ValueError, match="trace"):
+        call(search=search, trace=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -124,9 +125,7 @@ def test_vgbs_without_value_is_beam_search(problem: ToyProblem, beam: int) -> No
 @given(problem=toy_problems(), beam=st.integers(1, 6))
 @quick
 def test_equal_values_guide_nowhere(problem: ToyProblem, beam: int) -> None:
-    model = problem.model
-    constant = ToyModel(model.vocab, model.eos, model.seed, model.policy, model.ending, "zero")
-    indifferent = ToyProblem(constant, problem.sentence_ids, problem.max_len)
+    indifferent = replace(problem, model=replace(problem.model, values="zero"))
     # 0.5 · L / t ranks as L / t does, exactly: halving is exact
     guided, _ = run(indifferent, search="vgbs", beam=beam, alpha=0.5, n_best=beam)
     plain, _ = run(indifferent, search="beam", beam=beam, n_best=beam)
@@ -195,17 +194,7 @@ def test_a_sentence_alone_is_decoded_as_in_a_batch(name: str, problem: ToyProble
 @given(problem=toy_problems(max_sentences=4))
 @quick
 def test_twins_in_a_batch_are_decoded_alike(name: str, problem: ToyProblem) -> None:
-    order = [*range(len(problem.sentence_ids)), 0, 0]
-    prefixes = problem.prefixes and tuple(problem.prefixes[i] for i in order)
-    doubled = ToyProblem(
-        problem.model,
-        tuple(problem.sentence_ids[i] for i in order),
-        problem.max_len,
-        problem.min_len,
-        problem.forbidden,
-        prefixes,
-        problem.no_repeat_ngram_size,
-    )
+    doubled = problem.of([*range(len(problem.sentence_ids)), 0, 0])
     results, _ = run(doubled, **search_options(name, doubled))
     assert results[0] == results[-1] == results[-2]
 
@@ -232,6 +221,27 @@ def test_the_same_call_gives_the_same_answer(name: str, problem: ToyProblem) -> 
     assert first == second
 
 
+COUNTS = [("mcts", "simulations"), ("vgbs", "beam"), ("beam", "beam"), ("sr", "samples")]
+BUDGETS = [("mcts", "budget"), ("vgbs", "budget"), ("sr", "budget")]
+
+
+@pytest.mark.parametrize(("search", "count"), COUNTS + BUDGETS)
+@given(
+    problem=toy_problems(max_sentences=4),
+    counts=st.lists(st.integers(1, 9), min_size=4, max_size=4),
+)
+@quick
+def test_budgets_of_ones_own(
+    search: str, count: str, problem: ToyProblem, counts: list[int]
+) -> None:
+    counts = counts[: len(problem.sentence_ids)]
+    trace = {"trace": True} if search == "mcts" else {}
+    together, _ = run(problem, search=search, **{count: counts}, **trace)
+    for index, own in enumerate(counts):
+        alone, _ = run(problem.only(index), search=search, **{count: own}, **trace)
+        assert alone[0] == together[index]
+
+
 # ---- forced prefixes ----
 
 
@@ -244,15 +254,7 @@ def test_forcing_its_own_tokens_changes_nothing(
     """Each token has a fresh tree, so how the tokens before it came about is of no matter."""
     tokens = best_tokens(problem, **search_options(name, problem))[0]
     cut = data.draw(st.integers(len(problem.forced(0)), len(tokens) - 1))
-    forced = ToyProblem(
-        problem.model,
-        problem.sentence_ids,
-        problem.max_len,
-        problem.min_len,
-        problem.forbidden,
-        (tokens[:cut],),
-        problem.no_repeat_ngram_size,
-    )
+    forced = replace(problem, prefixes=(tokens[:cut],))
     assert best_tokens(forced, **search_options(name, forced)) == [tokens]
 
 

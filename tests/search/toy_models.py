@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -155,12 +155,15 @@ class ToyEvaluator:
 
 @dataclass(frozen=True)
 class ToyProblem:
-    """A toy model, the sentences to decode, and the limits that every search respects."""
+    """A toy model, the sentences to decode, and the limits that every search respects.
+
+    Lengths are one number for all sentences or one for each.
+    """
 
     model: ToyModel
     sentence_ids: tuple[int, ...] = (0,)
-    max_len: int = 4
-    min_len: int = 0
+    max_len: int | tuple[int, ...] = 4
+    min_len: int | tuple[int, ...] = 0
     forbidden: tuple[int, ...] = ()
     prefixes: tuple[Prefix, ...] | None = None
     no_repeat_ngram_size: int = 0
@@ -179,17 +182,28 @@ class ToyProblem:
     def forced(self, index: int) -> Prefix:
         return self.prefixes[index] if self.prefixes is not None else ()
 
-    def only(self, index: int) -> ToyProblem:
-        """The same problem with one of its sentences alone."""
-        return ToyProblem(
-            self.model,
-            (self.sentence_ids[index],),
-            self.max_len,
-            self.min_len,
-            self.forbidden,
-            None if self.prefixes is None else (self.prefixes[index],),
-            self.no_repeat_ngram_size,
+    def lengths(self, index: int) -> tuple[int, int]:
+        """The least and the greatest length of one sentence."""
+        return _entry(self.min_len, index), _entry(self.max_len, index)
+
+    def of(self, indices: Sequence[int]) -> ToyProblem:
+        """The same problem with these of its sentences, in this order."""
+        return replace(
+            self,
+            sentence_ids=tuple(self.sentence_ids[i] for i in indices),
+            max_len=tuple(_entry(self.max_len, i) for i in indices),
+            min_len=tuple(_entry(self.min_len, i) for i in indices),
+            prefixes=None if self.prefixes is None else tuple(self.prefixes[i] for i in indices),
         )
+
+    def only(self, index: int) -> ToyProblem:
+        """One sentence alone, with plain numbers for its lengths."""
+        min_len, max_len = self.lengths(index)
+        return replace(self.of([index]), min_len=min_len, max_len=max_len)
+
+
+def _entry(given: int | tuple[int, ...], index: int) -> int:
+    return given if isinstance(given, int) else given[index]
 
 
 # ---- random problems ----
@@ -217,24 +231,32 @@ def toy_problems(
     sentence_ids = tuple(
         draw(st.lists(st.integers(0, 99), min_size=1, max_size=max_sentences, unique=True))
     )
+    count = len(sentence_ids)
     length = draw(st.integers(1, max_len), label="max_len")
     words = [token for token in range(model.vocab) if token != model.eos]
-    limits = draw(st.sampled_from(("none", "lengths", "forbidden", "prefixes", "ngrams", "all")))
+    kinds = ("none", "lengths", "own lengths", "forbidden", "prefixes", "ngrams", "all")
+    limits = draw(st.sampled_from(kinds))
     forbidden: tuple[int, ...] = ()
     prefixes = None
-    min_len = 0
+    min_len: int | tuple[int, ...] = 0
+    greatest: int | tuple[int, ...] = length
     ngram = 0
     if limits in ("forbidden", "all"):
         forbidden = tuple(sorted(draw(st.sets(st.sampled_from(words), max_size=len(words) - 1))))
         words = [token for token in words if token not in forbidden]
     if limits in ("lengths", "all"):
         min_len = draw(st.integers(0, length), label="min_len")
+    if limits == "own lengths":
+        least = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
+        more = draw(st.lists(st.integers(1, max_len - 3), min_size=count, max_size=count))
+        min_len = tuple(least)
+        greatest = tuple(low + extra for low, extra in zip(least, more, strict=True))
     if limits in ("prefixes", "all"):
         prefix = st.lists(st.sampled_from(words), max_size=length).map(tuple)
         prefixes = tuple(draw(prefix) for _ in sentence_ids)
     if limits == "ngrams":
         ngram = draw(st.integers(1, 3), label="no_repeat_ngram_size")
-    return ToyProblem(model, sentence_ids, length, min_len, forbidden, prefixes, ngram)
+    return ToyProblem(model, sentence_ids, greatest, min_len, forbidden, prefixes, ngram)
 
 
 def random_problem(rng: np.random.Generator, max_vocab: int = 12, max_len: int = 10) -> ToyProblem:
