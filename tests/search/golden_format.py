@@ -14,6 +14,7 @@ import numpy as np
 
 from tests.search.reference_mcts import MctsOptions, MctsResult, ReferenceMcts
 from tests.search.reference_rules import Prefix, Rules
+from tests.search.toy_models import ToyEvaluator
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -31,6 +32,27 @@ class TableModel:
 
     def score(self, sentence: int, tokens: Prefix) -> float:
         return self.scores[tokens]
+
+
+@dataclass(frozen=True)
+class GoldenProblem:
+    """A golden file as a problem to decode, in the manner of `ToyProblem`."""
+
+    golden: dict[str, Any]
+    sentence_ids: tuple[int, ...] = (0,)
+
+    def evaluator(self) -> ToyEvaluator:
+        return ToyEvaluator(model_of(self.golden), self.golden["limits"]["eos"], self.sentence_ids)
+
+    def decode_options(self) -> dict[str, Any]:
+        limits = {k: v for k, v in self.golden["limits"].items() if k not in ("vocab", "forced")}
+        return {**limits, "prefixes": [tuple(self.golden["limits"]["forced"])]}
+
+    def search_options(self) -> dict[str, Any]:
+        options = dict(self.golden["options"])
+        if options["leaf"] == "rollout" or options["terminal"] == "metric":
+            options["metric"] = model_of(self.golden).score
+        return options
 
 
 def read(path: Path) -> dict[str, Any]:
