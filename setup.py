@@ -40,8 +40,14 @@ setup(
         "sacrebleu>=2.4",
         "sentencepiece>=0.1.99",
     ],
+    entry_points={
+        "console_scripts": [
+            "fairseq-mcts-score = fairseq_mcts.cli.score:main",
+        ],
+    },
     extras_require={
         "metrics": METRICS,
+        "comet": ["unbabel-comet>=2.2"],
         "report": REPORT,
         "dev": [
             # the test suite covers the metrics and the reports too

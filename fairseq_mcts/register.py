@@ -2,7 +2,12 @@
 
 import importlib
 
-ROOMS = ("fairseq_mcts.models", "fairseq_mcts.tasks")
+ROOMS = (
+    "fairseq_mcts.models",
+    "fairseq_mcts.criterions",
+    "fairseq_mcts.tasks",
+    "fairseq_mcts.scoring.scorers",
+)
 """Importing these packages runs fairseq's `@register_…` decorators, once per process."""
 
 

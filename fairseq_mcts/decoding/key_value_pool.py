@@ -1,5 +1,7 @@
 """Keys and values of every remembered prefix, under the slot numbers of the prefix tree."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -24,9 +26,10 @@ class KeyValuePool:
         return len(self.keys[0])
 
     @property
-    def num_bytes(self) -> int:
-        """Memory in use."""
-        return sum(rows.numel() * rows.element_size() for rows in (*self.keys, *self.values))
+    def bytes_per_slot(self) -> int:
+        """Memory of the keys and values of one prefix."""
+        rows = self.keys[0]
+        return 2 * len(self.keys) * math.prod(rows.shape[1:]) * rows.element_size()
 
     def reserve(self, capacity: int) -> None:
         """Makes room for `capacity` slots; one layer at a time, so that little is held twice."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.readout import read_policies
 from fairseq_mcts.decoding.recomputing_stepper import RecomputingStepper
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, make_step_batch
@@ -15,7 +16,11 @@ from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
 
 
-def has_value_head(model: nn.Module) -> bool:
+class SearchMemoryError(RuntimeError):
+    """A batch of sentences needs more memory than it may have."""
+
+
+def has_value_head(model: Network) -> bool:
     """Whether a model gives values."""
     return hasattr(model.decoder, "value_head")
 
@@ -24,7 +29,7 @@ def has_value_head(model: nn.Module) -> bool:
 class Vocabulary:
     """What the evaluator has to know of the dictionary."""
 
-    eos: int  # also the decoder's start symbol
+    eos: int
     pad: int
     forbidden: tuple[int, ...]  # tokens that are never produced
     penalties: tuple[tuple[int, float], ...] = ()  # (token, what is taken off its log-probability)
@@ -34,7 +39,7 @@ class Member:
     """One model of the ensemble, in one of its roles or in both."""
 
     def __init__(
-        self, model: nn.Module, vocabulary: Vocabulary, *, policy: bool, value: bool
+        self, model: Network, vocabulary: Vocabulary, *, policy: bool, value: bool
     ) -> None:
         self.model = model
         self.policy = policy
@@ -42,7 +47,7 @@ class Member:
         self.stepper: Stepper = (
             TransformerStepper(model.decoder)
             if can_step(model.decoder)
-            else RecomputingStepper(model, vocabulary.eos, vocabulary.pad)
+            else RecomputingStepper(model, vocabulary.pad)
         )
 
     def logprobs(self, features: Tensor) -> Tensor:
@@ -57,21 +62,28 @@ class Member:
 
 
 def make_members(
-    policy_models: Sequence[nn.Module],
-    value_models: Sequence[nn.Module],
+    policy_models: Sequence[Network],
+    value_models: Sequence[Network],
     vocabulary: Vocabulary,
+    *,
+    separate: bool = False,
 ) -> list[Member]:
-    """One member a model; a model that is in both lists steps once for both."""
+    """One member a model; a model that is in both lists steps once for both roles, unless they
+    read different sources and are to be kept `separate`."""
+    both = [] if separate else [one for one in policy_models if _is_in(one, value_models)]
     members = [
-        Member(model, vocabulary, policy=True, value=any(model is other for other in value_models))
-        for model in policy_models
+        Member(model, vocabulary, policy=True, value=_is_in(model, both)) for model in policy_models
     ]
     members += [
         Member(model, vocabulary, policy=False, value=True)
         for model in value_models
-        if not any(model is other for other in policy_models)
+        if not _is_in(model, both)
     ]
     return members
+
+
+def _is_in(model: Network, models: Sequence[Network]) -> bool:
+    return any(model is other for other in models)
 
 
 class NetworkEvaluator:
@@ -80,38 +92,55 @@ class NetworkEvaluator:
     Policies of several models are averaged as probabilities, values as they are.
     """
 
-    def __init__(self, members: Sequence[Member], vocabulary: Vocabulary) -> None:
+    def __init__(
+        self,
+        members: Sequence[Member],
+        vocabulary: Vocabulary,
+        *,
+        start_token: int | None = None,
+        max_bytes: int | None = None,
+    ) -> None:
+        """`start_token` is what decoding starts with, eos unless given; `max_bytes` bounds the
+        memory of keys and values."""
         self._members = members
         self._vocabulary = vocabulary
+        self._start_token = vocabulary.eos if start_token is None else start_token
+        self._max_bytes = max_bytes
         parameter = next(members[0].model.parameters())
         self._device, self._dtype = parameter.device, parameter.dtype
-        self._forbidden = torch.tensor(
-            vocabulary.forbidden, dtype=torch.long, device=self._device
-        )
+        self._forbidden = torch.tensor(vocabulary.forbidden, dtype=torch.long, device=self._device)
 
-    def begin(self, src_tokens: Tensor, src_lengths: Tensor) -> None:
-        """Encodes the sentences [S, T] (padded on the right) for all members, once."""
+    def begin(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor,
+        value_source: tuple[Tensor, Tensor] | None = None,
+    ) -> None:
+        """Encodes the sentences [S, T] with lengths [S] (padded on the right), once.
+
+        Members that give values alone read `value_source` instead, if it is given.
+        """
         for member in self._members:
-            encoder_out = member.model.encoder(src_tokens, src_lengths=src_lengths)
-            member.stepper.begin(encoder_out)
+            tokens, lengths = src_tokens, src_lengths
+            if value_source is not None and not member.policy:
+                tokens, lengths = value_source
+            member.stepper.begin(member.model.encoder(tokens, src_lengths=lengths))
 
     @property
-    def num_bytes(self) -> int:
-        """Memory that grows with the number of remembered prefixes."""
-        return sum(member.stepper.num_bytes for member in self._members)
+    def bytes_per_slot(self) -> int:
+        """Memory of the keys and values of one remembered prefix, in all members."""
+        return sum(member.stepper.bytes_per_slot for member in self._members)
 
     @torch.no_grad()
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
-        batch = make_step_batch(
-            tree, requests, self._vocabulary.eos, self._device, self._dtype
-        )
+        batch = make_step_batch(tree, requests, self._vocabulary.eos, self._device, self._dtype)
+        self._reserve(len(tree.parent))
         policies: list[Tensor] = []
         values: list[Tensor] = []
         wanted = ~requests.finished
         for member in self._members:
             if not member.policy and not question.value:
                 continue
-            member.stepper.reserve(len(tree.parent))
             features = member.stepper.step(tree, batch)
             if member.policy and wanted.any():
                 policies.append(self._policy(member, features, wanted))
@@ -122,6 +151,16 @@ class NetworkEvaluator:
             answers = replace(answers, values=self._read_values(values, batch))
         self._check(tree, requests, question, answers)
         return answers
+
+    def _reserve(self, capacity: int) -> None:
+        needed = capacity * self.bytes_per_slot
+        if self._max_bytes is not None and needed > self._max_bytes:
+            raise SearchMemoryError(
+                f"the keys and values of {capacity} prefixes need {needed:,} bytes, "
+                f"more than the {self._max_bytes:,} allowed"
+            )
+        for member in self._members:
+            member.stepper.reserve(capacity)
 
     def _policy(self, member: Member, features: Tensor, wanted: Bool) -> Tensor:
         """[n, V] log-probabilities; rows that are not wanted repeat others."""
@@ -144,18 +183,14 @@ class NetworkEvaluator:
             logprobs = torch.logsumexp(torch.stack(policies), dim=0) - np.log(len(policies))
         for token, penalty in self._vocabulary.penalties:
             logprobs[:, token] -= penalty
-        return read_policies(
-            logprobs, self._forbidden, self._vocabulary.eos, requests, question
-        )
+        return read_policies(logprobs, self._forbidden, self._vocabulary.eos, requests, question)
 
     @staticmethod
     def _read_values(values: list[Tensor], batch: StepBatch) -> Float64:
         mean = torch.stack(values).mean(dim=0) if len(values) > 1 else values[0]
         return mean[: batch.num_requested].cpu().numpy().astype(np.float64)
 
-    def _check(
-        self, tree: Tree, requests: Requests, question: Question, answers: Answers
-    ) -> None:
+    def _check(self, tree: Tree, requests: Requests, question: Question, answers: Answers) -> None:
         """Refuses NaN and dead ends: the search would go on with nonsense."""
         if question.actions:
             blocked = ~requests.finished & (answers.num_actions == 0)

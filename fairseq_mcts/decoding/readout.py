@@ -65,9 +65,7 @@ def read_policies(
     if normalisers is not None:
         log_weights = log_weights - normalisers.cpu().numpy().astype(np.float64)[:, None]
     drawing = question.sampling or SamplingFilter()
-    drawn = draw_from_rows(
-        rows, requests.draw_rows, requests.draw_uniforms, temperature, drawing
-    )
+    drawn = draw_from_rows(rows, requests.draw_rows, requests.draw_uniforms, temperature, drawing)
     return Answers(
         num_actions=counts,
         action_tokens=tokens,
@@ -79,9 +77,7 @@ def read_policies(
     )
 
 
-def best_of_rows(
-    rows: Tensor, finished: np.ndarray, actions: int
-) -> tuple[Int32, Int32, Float64]:
+def best_of_rows(rows: Tensor, finished: np.ndarray, actions: int) -> tuple[Int32, Int32, Float64]:
     """Per row: how many actions there are, their tokens [n, A] and log-probabilities [n, A]."""
     if rows.device.type == "cpu":
         counts = np.empty(len(rows), np.int32)

@@ -4,8 +4,9 @@ import logging
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.step_batch import StepBatch
 from fairseq_mcts.decoding.stepper import EncoderOut
 from fairseq_mcts.search.tree import NO_NODE, Tree
@@ -16,9 +17,9 @@ logger = logging.getLogger(__name__)
 class RecomputingStepper:
     """Feeds whole prefixes to the decoder's own forward pass, without any incremental state."""
 
-    def __init__(self, model: nn.Module, start_token: int, pad_token: int) -> None:
+    def __init__(self, model: Network, pad_token: int) -> None:
         self._model = model
-        self._start, self._pad = start_token, pad_token
+        self._pad = pad_token
         self._encoder_out: EncoderOut = {}
         logger.warning(
             "%s is no transformer decoder that can be stepped: each prefix will be computed from "
@@ -27,7 +28,7 @@ class RecomputingStepper:
         )
 
     @property
-    def num_bytes(self) -> int:
+    def bytes_per_slot(self) -> int:
         return 0
 
     def begin(self, encoder_out: EncoderOut) -> None:
@@ -39,7 +40,7 @@ class RecomputingStepper:
     def step(self, tree: Tree, batch: StepBatch) -> Tensor:
         paths = batch.numpy_paths  # [n, L]
         tokens = np.where(paths == NO_NODE, self._pad, tree.token[np.maximum(paths, 0)])
-        tokens[:, 0] = self._start
+        tokens[:, 0] = batch.start_token
         inputs = torch.from_numpy(tokens.astype(np.int64)).to(batch.tokens)
         groups = batch.groups
         sentences = groups.sentences[groups.places // groups.rows.size(1)]  # [n]

@@ -8,8 +8,9 @@ from typing import Protocol
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.step_batch import SentenceGroups
 
 
@@ -40,11 +41,11 @@ class RowAttention(Protocol):
 class MultiQueryRows:
     """For `MultiQueryAttention`: key rows are [d], queries of all heads read them as one matrix."""
 
-    def __init__(self, attention: nn.Module) -> None:
+    def __init__(self, attention: Network) -> None:
         self._attention = attention
         self._heads: int = attention.num_heads
         self._size: int = attention.head_dim
-        self.key_shape = (self._size,)
+        self.key_shape: tuple[int, ...] = (self._size,)
 
     def query(self, x: Tensor) -> Tensor:
         attention = self._attention
@@ -71,11 +72,11 @@ class MultiQueryRows:
 class MultiHeadRows:
     """For fairseq's `MultiheadAttention`: key rows are [H, d]."""
 
-    def __init__(self, attention: nn.Module) -> None:
+    def __init__(self, attention: Network) -> None:
         self._attention = attention
         self._heads: int = attention.num_heads
         self._size: int = attention.head_dim
-        self.key_shape = (self._heads, self._size)
+        self.key_shape: tuple[int, ...] = (self._heads, self._size)
 
     def query(self, x: Tensor) -> Tensor:
         attention = self._attention

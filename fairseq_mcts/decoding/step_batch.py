@@ -44,6 +44,7 @@ class StepBatch:
     """n rows: the requested prefixes, and copies of the last one up to MIN_ROWS."""
 
     num_requested: int
+    start_token: int  # what decoding starts with
     slots: Tensor  # [n]
     tokens: Tensor  # [n] the last token of each prefix, the start symbol for the empty one
     depths: Tensor  # [n] number of tokens in the prefix = position of its last token's input
@@ -70,6 +71,7 @@ def make_step_batch(
     mask.masked_fill_(torch.from_numpy(paths == NO_NODE).to(device), -torch.inf)
     return StepBatch(
         num_requested=count,
+        start_token=start_token,
         slots=torch.from_numpy(slots.astype(np.int64)).to(device),
         tokens=torch.from_numpy(tokens.astype(np.int64)).to(device),
         depths=torch.from_numpy(depths.astype(np.int64)).to(device),

@@ -4,14 +4,15 @@ Rows of a batch belong to different sentences and have different lengths; each h
 and reads the keys and values of its own ancestors from the pool.
 """
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from fairseq.models.transformer import TransformerDecoderBase
 from fairseq.modules import MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase
-from torch import Tensor, nn
+from torch import Tensor
 
+from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.key_value_pool import KeyValuePool
 from fairseq_mcts.decoding.row_attention import MultiHeadRows, MultiQueryRows, RowAttention
 from fairseq_mcts.decoding.step_batch import StepBatch
@@ -37,8 +38,8 @@ class Stepper(Protocol):
         ...
 
     @property
-    def num_bytes(self) -> int:
-        """Memory that grows with the number of slots."""
+    def bytes_per_slot(self) -> int:
+        """Memory that each remembered prefix takes."""
         ...
 
 
@@ -49,7 +50,7 @@ class TransformerStepper:
     `RowAttention` knows about.
     """
 
-    def __init__(self, decoder: nn.Module) -> None:
+    def __init__(self, decoder: Network) -> None:
         self._decoder = decoder
         self._layers = [_LayerStep(layer) for layer in decoder.layers]
         parameter = next(decoder.parameters())
@@ -63,8 +64,8 @@ class TransformerStepper:
         self._source_mask = torch.empty(0)  # [S, T] 0 or -inf
 
     @property
-    def num_bytes(self) -> int:
-        return self._pool.num_bytes
+    def bytes_per_slot(self) -> int:
+        return self._pool.bytes_per_slot
 
     def begin(self, encoder_out: EncoderOut) -> None:
         source = encoder_out["encoder_out"][0].transpose(0, 1)  # [S, T, C]
@@ -106,18 +107,18 @@ class TransformerStepper:
 class _LayerStep:
     """One decoder layer's parts, whichever of the two kinds it is of."""
 
-    def __init__(self, layer: nn.Module) -> None:
+    def __init__(self, layer: Network) -> None:
         self.module = layer
         self.self_attention = _rows(layer.self_attn)
         self.cross_attention = _rows(layer.encoder_attn)
         # multi-query layers are always pre-norm
         self._pre_norm: bool = getattr(layer, "normalize_before", True)
 
-    def before(self, norm: nn.Module, x: Tensor) -> Tensor:
+    def before(self, norm: Network, x: Tensor) -> Tensor:
         """The norm in front of a block, in pre-norm layers."""
         return norm(x) if self._pre_norm else x
 
-    def after(self, norm: nn.Module, x: Tensor) -> Tensor:
+    def after(self, norm: Network, x: Tensor) -> Tensor:
         """The norm behind a block, in post-norm layers."""
         return x if self._pre_norm else norm(x)
 
@@ -144,13 +145,13 @@ class _LayerStep:
         return self.after(layer.final_layer_norm, residual + x)
 
 
-def _rows(attention: nn.Module) -> RowAttention:
+def _rows(attention: Network) -> RowAttention:
     if isinstance(attention, MultiheadAttention):
         return MultiHeadRows(attention)
     return MultiQueryRows(attention)
 
 
-def embed(decoder: Any, batch: StepBatch) -> Tensor:
+def embed(decoder: Network, batch: StepBatch) -> Tensor:
     """[n, C] the input of the first layer: each row's last token at its own position."""
     x = decoder.embed_scale * decoder.embed_tokens(batch.tokens)
     if getattr(decoder, "quant_noise", None) is not None:
@@ -165,7 +166,7 @@ def embed(decoder: Any, batch: StepBatch) -> Tensor:
     return x
 
 
-def position_rows(table: Any, depths: Tensor, longest: int) -> Tensor:
+def position_rows(table: Network, depths: Tensor, longest: int) -> Tensor:
     """[n, C] rows of fairseq's position table, learned or sinusoidal; it starts behind padding.
 
     All depths are below `longest`, which the host knows without asking the device.
@@ -179,7 +180,7 @@ def position_rows(table: Any, depths: Tensor, longest: int) -> Tensor:
     return table.weights.to(depths.device)[positions]
 
 
-def finish(decoder: Any, x: Tensor) -> Tensor:
+def finish(decoder: Network, x: Tensor) -> Tensor:
     """What the decoder does behind its last layer."""
     if decoder.layer_norm is not None:
         x = decoder.layer_norm(x)
@@ -188,7 +189,7 @@ def finish(decoder: Any, x: Tensor) -> Tensor:
     return x
 
 
-def can_step(decoder: nn.Module) -> bool:
+def can_step(decoder: Network) -> bool:
     """Whether `TransformerStepper` computes just what this decoder does.
 
     A subclass with its own forward pass, or a variant that the stepper does not know, has to be
@@ -205,7 +206,7 @@ def can_step(decoder: nn.Module) -> bool:
     return all(_is_plain_layer(layer) for layer in decoder.layers)
 
 
-def _is_plain_layer(layer: nn.Module) -> bool:
+def _is_plain_layer(layer: Network) -> bool:
     if not isinstance(layer, TransformerDecoderLayerBase) or layer.encoder_attn is None:
         return False
     if type(layer).forward is not TransformerDecoderLayerBase.forward:

@@ -12,7 +12,7 @@ from fairseq_mcts.models.multiquery_config import DualHeadMultiQueryTransformerC
 from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
 from fairseq_mcts.models.multiquery_transformer import MultiQueryTransformerModel
-from fairseq_mcts.models.value_head import ValueHead
+from fairseq_mcts.models.value_head import ValueHead, resolve_range
 
 
 class DualHeadMultiQueryTransformerDecoder(MultiQueryTransformerDecoder):
@@ -28,8 +28,9 @@ class DualHeadMultiQueryTransformerDecoder(MultiQueryTransformerDecoder):
         embed_tokens: nn.Embedding,
     ) -> None:
         super().__init__(cfg, dictionary, embed_tokens)
+        low, high = resolve_range(cfg.value_min, cfg.value_max)
         self.value_head = ValueHead(
-            cfg.decoder_embed_dim, low=cfg.value_min, high=cfg.value_max, buckets=cfg.value_buckets
+            cfg.decoder_embed_dim, low=low, high=high, buckets=cfg.value_buckets
         )
         init_linear(self.value_head.projection, std=depth_scaled(cfg.init_std, cfg.decoder_layers))
 

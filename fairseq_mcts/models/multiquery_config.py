@@ -1,7 +1,6 @@
 """The options of both architectures. The defaults are the paper's base size."""
 
 # fairseq reads these annotations and understands `Optional` only.
-# ruff: noqa: UP045
 
 from dataclasses import dataclass, field
 from typing import Literal, Optional
@@ -102,11 +101,13 @@ class MultiQueryTransformerConfig(FairseqDataclass):  # type: ignore[misc]
 class DualHeadMultiQueryTransformerConfig(MultiQueryTransformerConfig):
     """Options of `dual_head_multiquery_transformer`."""
 
-    value_min: float = field(
-        default=0.0, metadata={"help": "lower end of the range that the value buckets cover"}
+    value_min: Optional[float] = field(
+        default=None,
+        metadata={"help": "lower end of the buckets' range (default: least training score)"},
     )
-    value_max: float = field(
-        default=1.0, metadata={"help": "upper end of the range that the value buckets cover"}
+    value_max: Optional[float] = field(
+        default=None,
+        metadata={"help": "upper end of the buckets' range (default: greatest training score)"},
     )
     value_buckets: int = field(
         default=500, metadata={"help": "number of buckets of the value head"}

@@ -31,6 +31,11 @@ def make_bucket_edges(low: float, high: float, buckets: int) -> Tensor:
     return edges
 
 
+def resolve_range(low: float | None, high: float | None) -> tuple[float, float]:
+    """A range with [0, 1] for the ends that nobody gave."""
+    return (0.0 if low is None else low), (1.0 if high is None else high)
+
+
 def bucket_means(
     edges: Tensor,  # [K + 1]
 ) -> Tensor:  # [K]

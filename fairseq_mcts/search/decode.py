@@ -71,7 +71,7 @@ def decode(
         no_repeat_ngram_size: no sequence of so many tokens twice in a sentence; 0: no such rule.
         n_best: at most so many hypotheses per sentence.
         budget: evaluations per output token that the paper would charge: sets simulations,
-            samples, or the beam as the smallest k with k + k² ≥ budget.
+            samples or beam to it, for "vgbs" the beam to the smallest k with k + k² ≥ budget.
         preset: the paper's settings for a "privileged" or an "unprivileged" metric.
         trace: keep each output token's search (search="mcts" only).
 

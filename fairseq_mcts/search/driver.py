@@ -25,6 +25,11 @@ class Search(Protocol):
     tree: Tree
     question: Question
 
+    @property
+    def num_bytes(self) -> int:
+        """Memory of the arrays that grow with the number of prefixes."""
+        ...
+
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
         """What the sentences now wait for; nothing at all when all of them are finished."""
         ...

@@ -22,6 +22,7 @@ from fairseq_mcts.search.tree import (
     Float64,
     Int32,
     enlarged,
+    path_slots,
     prefix_tokens,
     release_branch,
 )
@@ -75,6 +76,10 @@ class MctsSearch(TreeStore):
         if grown:
             self._statistics = enlarged(self._statistics, len(self.tree.parent))
         return grown
+
+    @property
+    def num_bytes(self) -> int:
+        return super().num_bytes + sum(field.nbytes for field in self._statistics)
 
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
         wants = kernels.Wants(
@@ -159,7 +164,7 @@ class MctsSearch(TreeStore):
         )
         return nodes.astype(np.int32)
 
-    def _finished(self, node: int, steps: tuple[Step, ...] = ()) -> Hypothesis:
+    def _finished(self, node: int) -> Hypothesis:
         sentence = int(self.tree.sentence[node])
         value = self._statistics.score if self._rules.score_finished else self.tree.value
         return self.hypothesis(
@@ -169,7 +174,6 @@ class MctsSearch(TreeStore):
             evaluations=Evaluations(
                 int(self._progress.charged[sentence]), int(self._progress.made[sentence])
             ),
-            steps=steps,
         )
 
     def _collect_finished(self) -> None:
@@ -177,9 +181,14 @@ class MctsSearch(TreeStore):
         done = self._progress.phase[self._active] == kernels.FINISHED
         for sentence in self._active[done].tolist():
             node = int(self._progress.root[sentence])
-            best = self._finished(node, tuple(self._steps[sentence]))
+            path = path_slots(self.tree, np.array([node], np.int32))[0, 1:]
+            best = replace(
+                self._finished(node),
+                steps=tuple(self._steps[sentence]),
+                visits=tuple(self._statistics.visits_when_chosen[path].tolist()),
+            )
             others = [
-                _with_evaluations(other, best.evaluations)
+                replace(other, evaluations=best.evaluations)  # of the whole search
                 for tokens, other in self._met[sentence].items()
                 if tokens != best.tokens
             ]
@@ -190,11 +199,6 @@ class MctsSearch(TreeStore):
         self._active = self._active[~done]
 
 
-def _with_evaluations(hypothesis: Hypothesis, evaluations: Evaluations) -> Hypothesis:
-    """A sentence that was met early, with the counts of the whole search."""
-    return replace(hypothesis, evaluations=evaluations)
-
-
 def _new_statistics(capacity: int, actions: int) -> kernels.Statistics:
     return kernels.Statistics(
         tree_number=np.zeros(capacity, np.int32),
@@ -203,6 +207,7 @@ def _new_statistics(capacity: int, actions: int) -> kernels.Statistics:
         child_visits=np.zeros((capacity, actions), np.int32),
         child_q=np.zeros((capacity, actions), np.float64),
         score=np.full(capacity, np.nan),
+        visits_when_chosen=np.zeros(capacity, np.int32),
     )
 
 

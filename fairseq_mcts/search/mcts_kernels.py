@@ -48,6 +48,7 @@ class Statistics(NamedTuple):
     child_visits: Int32  # [N, A]
     child_q: Float64  # [N, A] read only where child_visits > 0
     score: Float64  # [N] the metric of a finished sentence, NaN: not asked for yet
+    visits_when_chosen: Int32  # [N] of committed slots, whose own search trees have begun since
 
 
 class Progress(NamedTuple):
@@ -287,6 +288,7 @@ def commit(
         child = tree.child[root, other]
         if other != action and child != NO_NODE:
             release_subtree(tree, child)
+    statistics.visits_when_chosen[chosen] = statistics.visits[chosen]
     if tree.token[chosen] == rules.eos:
         progress.root[sentence] = chosen
         progress.phase[sentence] = FINISHED

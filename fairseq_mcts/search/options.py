@@ -102,7 +102,7 @@ class BeamOptions:
     """Beam search by likelihood."""
 
     search: ClassVar[str] = "beam"
-    budget_option: ClassVar[str | None] = None  # its budget is its width, which hurts when large
+    budget_option: ClassVar[str] = "beam"
 
     beam: Count = 5
     length_penalty: float = 1.0
@@ -179,8 +179,6 @@ def beam_for_budget(budget: int) -> int:
 def _budget_as_option(search: str, budget: Count) -> dict[str, Any]:
     _at_least_one("budget", budget)
     option = OPTIONS[search].budget_option
-    if option is None:
-        raise ValueError(f"budget: search={search!r} has none, give its beam instead")
     if search != "vgbs":
         return {option: budget}
     if isinstance(budget, (int, np.integer)):

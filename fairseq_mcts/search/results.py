@@ -30,6 +30,7 @@ class Hypothesis:
     value: float | None
     score: float  # what the sentence's hypotheses are ranked by
     evaluations: Evaluations  # of the sentence, the same for all its hypotheses
+    visits: tuple[int, ...] = ()  # mcts: of each token when it was chosen
     steps: tuple[Step, ...] = field(default=(), repr=False)  # with trace=True: one a token
 
 

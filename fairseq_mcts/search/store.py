@@ -5,7 +5,7 @@ import numpy as np
 from fairseq_mcts.search.compiled import compiled
 from fairseq_mcts.search.constraints import Constraints
 from fairseq_mcts.search.evaluator import Answers, Requests
-from fairseq_mcts.search.results import Evaluations, Hypothesis, Step
+from fairseq_mcts.search.results import Evaluations, Hypothesis
 from fairseq_mcts.search.tree import (
     NO_NODE,
     NO_TOKEN,
@@ -42,6 +42,11 @@ class TreeStore:
         self.tree = enlarged_tree(self.tree, max(capacity + lacking, int(capacity * GROWTH)))
         return True
 
+    @property
+    def num_bytes(self) -> int:
+        """Memory of the arrays that grow with the number of prefixes."""
+        return sum(field.nbytes for field in self.tree)
+
     def new_root(self, sentence: int) -> int:
         """A slot for the empty prefix of `sentence`; there must be room."""
         return int(allocate(self.tree, sentence, NO_NODE, 0, NO_TOKEN, 0.0))
@@ -64,7 +69,6 @@ class TreeStore:
         value: float | None,
         score: float,
         evaluations: Evaluations,
-        steps: tuple[Step, ...] = (),
     ) -> Hypothesis:
         """The finished sentence that ends in the slot `node`."""
         slots = path_slots(self.tree, np.array([node], np.int32))[0, 1:]
@@ -76,7 +80,6 @@ class TreeStore:
             value=value,
             score=score,
             evaluations=evaluations,
-            steps=steps,
         )
 
 

@@ -1,14 +1,52 @@
-"""The task `translation_mcts`: fairseq's translation, the place for the plugin's options."""
+"""The task `translation_mcts`: fairseq's translation with the decoders of this plugin."""
 
+import dataclasses
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Optional
 
+import torch
+from fairseq import checkpoint_utils, utils
+from fairseq.dataclass.configs import GenerationConfig
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from torch import nn
+
+from fairseq_mcts.decoding import Network
+from fairseq_mcts.decoding.network_evaluator import has_value_head
+from fairseq_mcts.generators import output_lines
+from fairseq_mcts.generators.beam_generator import GnmtBeamGenerator, count_evaluations
+from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
+from fairseq_mcts.generators.settings import (
+    needs_metric,
+    needs_value,
+    refuse_unsupported,
+    search_options,
+)
+from fairseq_mcts.generators.statistics import DecodingStatistics
+from fairseq_mcts.metrics import build_metric
+from fairseq_mcts.metrics.base import Metric
+from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.tasks.search_config import SearchConfig
+
+logger = logging.getLogger(__name__)
+
+#: options of the searches that fairseq's own beam search has no use for
+OF_ALL_SEARCHES = (
+    "search_budget",
+    "search_preset",
+    "search_metric",
+    "search_post_process",
+    "search_memory",
+    "value_path",
+    "cheating_value",
+)
 
 
 @dataclass
-class TranslationMctsConfig(TranslationConfig):  # type: ignore[misc]
-    """Options of fairseq's translation task; those of the decoders join them here."""
+class TranslationMctsConfig(SearchConfig, TranslationConfig):  # type: ignore[misc]
+    """Options of fairseq's translation task and of the decoders."""
 
 
 @register_task("translation_mcts", dataclass=TranslationMctsConfig)
@@ -16,3 +54,168 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
     """Translate from one language into another, with the decoders of fairseq_mcts."""
 
     cfg: TranslationMctsConfig
+
+    def __init__(self, cfg: TranslationMctsConfig, src_dict: Any, tgt_dict: Any) -> None:
+        super().__init__(cfg, src_dict, tgt_dict)
+        self._bpe: Any = None
+        self._tokenizer: Any = None
+        # checkpoints of --value-path are kept: hub calls build a generator each time
+        self._value_models: dict[str, list[Network]] = {}
+
+    def begin_epoch(self, epoch: int, model: nn.Module) -> None:
+        """Prepare for an epoch of training."""
+        super().begin_epoch(epoch, model)
+        if next(model.parameters()).device.type == "cpu":
+            # Moments of rarely used weights decay into denormal numbers, which CPUs are slow at.
+            torch.set_flush_denormal(True)
+
+    def build_bpe(self, args: Any) -> Any:
+        """fairseq's; remembered, because metrics need real text."""
+        self._bpe = super().build_bpe(args)
+        return self._bpe
+
+    def build_tokenizer(self, args: Any) -> Any:
+        """fairseq's; remembered, because metrics need real text."""
+        self._tokenizer = super().build_tokenizer(args)
+        return self._tokenizer
+
+    def build_generator(
+        self,
+        models: Sequence[Network],
+        args: Any,
+        seq_gen_cls: Optional[type] = None,
+        extra_gen_cls_kwargs: Optional[dict[str, Any]] = None,
+        prefix_allowed_tokens_fn: Any = None,
+    ) -> Any:
+        """The generator that --search asks for; `args` may override the task's options."""
+        settings = {
+            field.name: getattr(args, field.name, getattr(self.cfg, field.name))
+            for field in dataclasses.fields(SearchConfig)
+            if not field.name.startswith("_")
+        }
+        search = str(settings["search"])
+        if search == "beam" or getattr(args, "score_reference", False):
+            return self._build_beam_generator(
+                models, args, settings, seq_gen_cls, extra_gen_cls_kwargs, prefix_allowed_tokens_fn
+            )
+        refuse_unsupported(search, args, GenerationConfig())
+        if prefix_allowed_tokens_fn is not None:
+            raise ValueError(f"prefix_allowed_tokens_fn: not with --search {search}")
+        metric = self._build_metric(settings)
+        options = search_options(settings, metric)
+        if metric is not None and not needs_metric(options):
+            raise ValueError(
+                "--search-metric: nothing would use it; add --sr-rank-by metric, --mcts-leaf "
+                "rollout or --mcts-terminal metric"
+            )
+        value_models = self._value_sources(models, settings) if needs_value(options) else []
+        if settings["cheating_value"]:
+            self._check_cheating(bool(value_models))
+        generator = SearchGenerator(
+            models,
+            self.target_dictionary,
+            value_models=value_models,
+            options=options,
+            limits=Limits(
+                max_len_a=getattr(args, "max_len_a", 0),
+                max_len_b=getattr(args, "max_len_b", 200),
+                min_len=getattr(args, "min_len", 1),
+                match_source_len=getattr(args, "match_source_len", False),
+                no_repeat_ngram_size=getattr(args, "no_repeat_ngram_size", 0),
+                unk_penalty=getattr(args, "unkpen", 0),
+                n_best=getattr(args, "nbest", 1),
+            ),
+            # fairseq's commands seed torch with --seed before they build a generator
+            seed=torch.initial_seed(),
+            metric=metric,
+            text_decoders=lambda: self._text_decoders(settings["search_post_process"]),
+            max_bytes=_megabytes(settings["search_memory"]),
+            cheating_value=settings["cheating_value"],
+        )
+        output_lines.install(generator.statistics)
+        return generator
+
+    def _build_beam_generator(
+        self,
+        models: Sequence[Network],
+        args: Any,
+        settings: dict[str, Any],
+        seq_gen_cls: Optional[type],
+        extra_gen_cls_kwargs: Optional[dict[str, Any]],
+        prefix_allowed_tokens_fn: Any,
+    ) -> Any:
+        for name in OF_ALL_SEARCHES:
+            if settings[name] not in (None, False):
+                flag = "--" + name.replace("_", "-")
+                raise ValueError(f"{flag} {settings[name]}: has no effect with --search beam")
+        search_options({**settings, "search": "beam"}, None)  # refuses other searches' options
+        if str(settings["beam_normalization"]) == "gnmt":
+            if seq_gen_cls is not None or getattr(args, "print_alignment", None):
+                raise ValueError("--beam-normalization gnmt: not with --print-alignment")
+            seq_gen_cls = GnmtBeamGenerator
+        generator = super().build_generator(
+            models, args, seq_gen_cls, extra_gen_cls_kwargs, prefix_allowed_tokens_fn
+        )
+        if hasattr(generator, "beam_size"):  # fairseq's scorer of references has none
+            statistics = DecodingStatistics("beam")
+            count_evaluations(generator, statistics)
+            output_lines.install(statistics)
+        return generator
+
+    def _check_cheating(self, uses_value: bool) -> None:
+        if not uses_value:
+            raise ValueError("--cheating-value: this search uses no value")
+        if self.source_dictionary != self.target_dictionary:
+            raise ValueError(
+                "--cheating-value: the value's encoder would read the target language, which "
+                "needs a joined dictionary"
+            )
+        logger.warning("--cheating-value: the value reads the references; for analysis only")
+
+    def _build_metric(self, settings: dict[str, Any]) -> Optional[Metric]:
+        spec = settings["search_metric"]
+        if spec is None:
+            return None
+        metric = build_metric(spec)
+        if metric.privileged:
+            raise ValueError(
+                f"--search-metric {spec}: needs the reference, which a search must not see; train "
+                "a value for it instead"
+            )
+        return metric
+
+    def _value_sources(
+        self, models: Sequence[Network], settings: dict[str, Any]
+    ) -> Sequence[Network]:
+        """The models whose values count: those of --value-path, or those of --path."""
+        path = settings["value_path"]
+        if path is None:
+            if not all(has_value_head(model) for model in models):
+                raise ValueError(
+                    f"--search {settings['search']}: the checkpoint of --path has no value head; "
+                    "give one with --value-path, or a search that goes by a metric"
+                )
+            return models
+        if path not in self._value_models:
+            loaded, _ = checkpoint_utils.load_model_ensemble(utils.split_paths(path), task=self)
+            for model in loaded:
+                if not has_value_head(model):
+                    raise ValueError(f"--value-path {path}: holds a model without a value head")
+            self._value_models[path] = loaded
+        like = next(models[0].parameters())
+        return [model.to(like) for model in self._value_models[path]]
+
+    def _text_decoders(self, post_process: Optional[str]) -> tuple[TextDecoder, TextDecoder]:
+        source, target = (
+            TextDecoder(dictionary, self._bpe, self._tokenizer, post_process=post_process)
+            for dictionary in (self.source_dictionary, self.target_dictionary)
+        )
+        return source, target
+
+
+def _megabytes(given: Optional[float]) -> Optional[int]:
+    if given is None:
+        return None
+    if given <= 0:
+        raise ValueError(f"--search-memory {given}: must be greater than 0")
+    return int(given * 2**20)

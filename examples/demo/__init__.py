@@ -1,0 +1,1 @@
+"""The demo: from nothing to translations, by fairseq's own commands (`make demo`)."""

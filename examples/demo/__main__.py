@@ -1,0 +1,62 @@
+"""`make demo`: data, training, decoding and a table of results, all in one work folder."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from examples.demo.plan import DECODERS, Plan, Sizes
+from examples.demo.results import read_hypotheses, read_seconds, score, table
+from examples.demo.runner import Runner, StageFailed
+
+EXAMPLES = 3
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m examples.demo", description=__doc__)
+    parser.add_argument("--work", type=Path, default=Path("work"), help="folder for all it makes")
+    parser.add_argument("--train-pairs", type=int, default=Sizes.train_pairs)
+    parser.add_argument("--held-out-pairs", type=int, default=Sizes.held_out_pairs)
+    parser.add_argument("--pieces", type=int, default=Sizes.pieces, help="size of the vocabulary")
+    parser.add_argument("--updates", type=int, default=Sizes.updates, help="length of training")
+    args = parser.parse_args()
+
+    sizes = Sizes(args.train_pairs, args.held_out_pairs, args.pieces, args.updates)
+    plan = Plan(args.work, sizes)
+    runner = Runner(args.work)
+    try:
+        runner.run(plan.stages())
+    except StageFailed as failure:
+        print(f"demo: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\ndemo: stopped; the next run goes on from here", file=sys.stderr)
+        return 130
+    report(plan, runner)
+    return 0
+
+
+def report(plan: Plan, runner: Runner) -> None:
+    """Print some translations and the scores of all decoders."""
+    sources, references = (
+        (plan.corpus / f"test.{language}").read_text(encoding="utf-8").splitlines()
+        for language in ("en", "de")
+    )
+    outputs = {decoder.name: read_hypotheses(plan.decoded(decoder)) for decoder in DECODERS}
+    for number in range(min(EXAMPLES, len(sources))):
+        print(f"\n{'source':<12}{sources[number]}\n{'reference':<12}{references[number]}")
+        for name, hypotheses in outputs.items():
+            print(f"{name:<12}{hypotheses[number]}")
+    results = [
+        score(
+            decoder.name,
+            outputs[decoder.name],
+            references,
+            read_seconds(runner.log(plan.decode(decoder))),
+        )
+        for decoder in DECODERS
+    ]
+    print(f"\n{len(references)} test sentences\n{table(results)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

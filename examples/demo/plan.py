@@ -1,0 +1,145 @@
+"""What the demo does, stage by stage. Every stage is a command that can be run by hand as well."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from examples.demo.runner import Stage
+
+USER_DIR = str(Path(__file__).parents[2] / "user_dir")
+PLUGIN = ("--user-dir", USER_DIR, "--task", "translation_mcts")
+QUIET = ("--cpu", "--log-format", "simple")
+SEED = "1"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the demo is; the defaults take minutes on one core."""
+
+    train_pairs: int = 30000
+    held_out_pairs: int = 500
+    pieces: int = 2000
+    updates: int = 1200
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """One way to decode: its name in the results and the options that select it."""
+
+    name: str
+    options: tuple[str, ...]
+
+    @property
+    def stage_name(self) -> str:
+        return f"decode-{self.name}"
+
+
+DECODERS = (
+    Decoder("greedy", ("--beam", "1")),
+    Decoder("beam", ("--beam", "5")),
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The folders of the demo and its stages."""
+
+    work: Path
+    sizes: Sizes
+
+    @property
+    def corpus(self) -> Path:
+        return self.work / "corpus"
+
+    @property
+    def subwords(self) -> Path:
+        return self.work / "subwords"
+
+    @property
+    def binarised(self) -> Path:
+        return self.work / "binarised"
+
+    @property
+    def policy(self) -> Path:
+        return self.work / "policy"
+
+    def decoded(self, decoder: Decoder) -> Path:
+        return self.work / decoder.stage_name
+
+    def stages(self) -> list[Stage]:
+        return [
+            self._make_corpus(),
+            self._split_into_subwords(),
+            self._binarise(),
+            self._train_policy(),
+            *(self.decode(decoder) for decoder in DECODERS),
+        ]
+
+    def _make_corpus(self) -> Stage:
+        return Stage(
+            name="corpus",
+            title="write an English–German corpus from a grammar",
+            command=(
+                *(sys.executable, "-m", "fairseq_mcts.demo.corpus", "--out", str(self.corpus)),
+                *("--train", str(self.sizes.train_pairs)),
+                *("--valid", str(self.sizes.held_out_pairs)),
+                *("--test", str(self.sizes.held_out_pairs), "--seed", SEED),
+            ),
+            output=self.corpus,
+        )
+
+    def _split_into_subwords(self) -> Stage:
+        return Stage(
+            name="subwords",
+            title="learn subwords and split the corpus",
+            command=(
+                *(sys.executable, "-m", "examples.demo.subwords", "--corpus", str(self.corpus)),
+                *("--out", str(self.subwords), "--pieces", str(self.sizes.pieces)),
+            ),
+            output=self.subwords,
+        )
+
+    def _binarise(self) -> Stage:
+        splits = {f"--{split}pref": self.subwords / split for split in ("train", "valid", "test")}
+        return Stage(
+            name="binarise",
+            title="binarise it for fairseq, with one dictionary for both languages",
+            command=(
+                *("fairseq-preprocess", *PLUGIN, "--source-lang", "en", "--target-lang", "de"),
+                *(part for option, path in splits.items() for part in (option, str(path))),
+                *("--joined-dictionary", "--destdir", str(self.binarised)),
+            ),
+            output=self.binarised,
+        )
+
+    def _train_policy(self) -> Stage:
+        return Stage(
+            name="train",
+            title="train the policy, a multi-query transformer",
+            command=(
+                *("fairseq-train", str(self.binarised), *PLUGIN, *QUIET, "--log-interval", "20"),
+                *("--arch", "multiquery_transformer_tiny", "--share-all-embeddings"),
+                *("--criterion", "label_smoothed_cross_entropy", "--label-smoothing", "0.1"),
+                *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--adam-eps", "1e-9"),
+                *("--lr", "0.004", "--lr-scheduler", "inverse_sqrt", "--warmup-updates", "300"),
+                *("--max-tokens", "2000", "--max-update", str(self.sizes.updates)),
+                *("--no-epoch-checkpoints", "--save-dir", str(self.policy), "--seed", SEED),
+            ),
+            output=self.policy,
+            progress=r"num_updates=(?P<done>\d+)",
+            total=self.sizes.updates,
+        )
+
+    def decode(self, decoder: Decoder) -> Stage:
+        return Stage(
+            name=decoder.stage_name,
+            title=f"translate the test set: {decoder.name}",
+            command=(
+                *("fairseq-generate", str(self.binarised), *PLUGIN, *QUIET, "--log-interval", "1"),
+                *("--path", str(self.policy / "checkpoint_best.pt"), "--batch-size", "25"),
+                *("--post-process", "sentencepiece", *decoder.options),
+                *("--results-path", str(self.decoded(decoder))),
+            ),
+            output=self.decoded(decoder),
+            progress=r"(?P<done>\d+) / (?P<total>\d+) ",
+        )

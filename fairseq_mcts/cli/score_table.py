@@ -1,0 +1,137 @@
+"""The result of fairseq-mcts-score, as a table for people and as JSON for programs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fairseq_mcts.metrics import Metric, PairedResult
+
+_MARK = "*"
+
+
+@dataclass
+class SystemScores:
+    """One system's scores, by the name of the metric."""
+
+    optimised: str | None  # metric that its decoding optimised, "none", or None if not stated
+    scores: dict[str, float]
+    tests: dict[str, PairedResult]  # against the baseline
+
+
+@dataclass
+class Comparison:
+    """Everything that was computed."""
+
+    metrics: list[Metric]
+    systems: dict[str, SystemScores]
+    baseline: str
+    sentences: int
+    resamples: int
+    seed: int
+
+    def is_partial(self, system: str, metric: Metric) -> bool:
+        """Whether the system's decoding optimised `metric`, or another one by the same judge."""
+        optimised = self.systems[system].optimised
+        judges = {known.name: known.judge for known in self.metrics}
+        return optimised is not None and metric.judge == judges.get(optimised, optimised)
+
+
+def as_text(comparison: Comparison) -> str:
+    """The table, the marks' meaning, and the signatures."""
+    header = ["system", *(metric.name for metric in comparison.metrics), "optimised"]
+    rows = [
+        [name, *(_cell(comparison, name, metric) for metric in comparison.metrics), _stated(scores)]
+        for name, scores in comparison.systems.items()
+    ]
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in [header, *rows]
+    ]
+    lines += ["", *_notes(comparison), "", "signatures:"]
+    lines += [f"  {metric.name}: {metric.signature()}" for metric in comparison.metrics]
+    return "\n".join(lines)
+
+
+def as_json(comparison: Comparison) -> dict[str, Any]:
+    """The same as plain data; scores on the metrics' own scale of 0 to 1."""
+    return {
+        "sentences": comparison.sentences,
+        "baseline": comparison.baseline,
+        "bootstrap": {"resamples": comparison.resamples, "seed": comparison.seed},
+        "metrics": {
+            metric.name: {
+                "signature": metric.signature(),
+                "privileged": metric.privileged,
+                "report_factor": metric.report_factor,
+            }
+            for metric in comparison.metrics
+        },
+        "systems": {
+            name: {
+                "optimised": scores.optimised,
+                "scores": {
+                    metric.name: _json_score(comparison, name, metric)
+                    for metric in comparison.metrics
+                },
+            }
+            for name, scores in comparison.systems.items()
+        },
+    }
+
+
+def _json_score(comparison: Comparison, system: str, metric: Metric) -> dict[str, Any]:
+    scores = comparison.systems[system]
+    entry: dict[str, Any] = {
+        "score": scores.scores[metric.name],
+        "optimised": comparison.is_partial(system, metric),
+    }
+    test = scores.tests.get(metric.name)
+    if test is not None:
+        entry.update(
+            difference=test.difference,
+            p_value=test.p_value,
+            bootstrap_mean=test.mean,
+            bootstrap_interval=test.interval,
+        )
+    return entry
+
+
+def _cell(comparison: Comparison, system: str, metric: Metric) -> str:
+    scores = comparison.systems[system]
+    cell = metric.format(scores.scores[metric.name])
+    if comparison.is_partial(system, metric):
+        cell += _MARK
+    test = scores.tests.get(metric.name)
+    if test is not None:
+        sign = "-" if test.difference < 0 else "+"
+        cell += f" ({sign}{metric.format(abs(test.difference))}, {_p_value(test.p_value)})"
+    return cell
+
+
+def _p_value(p: float) -> str:
+    return "p<0.001" if p < 0.001 else f"p={p:.3f}"
+
+
+def _stated(scores: SystemScores) -> str:
+    return "not stated" if scores.optimised is None else scores.optimised
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    notes = [f"{comparison.sentences} sentences"]
+    if any(scores.tests for scores in comparison.systems.values()):
+        notes.append(
+            f"differences to {comparison.baseline}: paired bootstrap, {comparison.resamples} "
+            f"resamples, seed {comparison.seed}"
+        )
+    if any(
+        comparison.is_partial(system, metric)
+        for system in comparison.systems
+        for metric in comparison.metrics
+    ):
+        notes.append(
+            f"{_MARK} the system's decoding optimised this metric, or one by the same encoder: "
+            "judge it by the other columns"
+        )
+    if any(scores.optimised is None for scores in comparison.systems.values()):
+        notes.append("not stated: say by --optimised [NAME=]METRIC what a decoding optimised")
+    return notes

@@ -1,0 +1,66 @@
+"""Criterion `hybrid`: a value for metrics that need the reference (Leblond et al. 2021, section 5).
+
+Two passes through the same weights: the regular pathway reads the source, the cheating pathway the
+reference. The cheating value is easy to learn, and the regular pathway's final layer is drawn
+towards the cheating one's.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fairseq.criterions import register_criterion
+from torch import Tensor
+
+from fairseq_mcts.criterions import losses
+from fairseq_mcts.criterions.value import (
+    ValueCriterion,
+    ValueCriterionConfig,
+    reading_the_reference,
+    require_scores,
+)
+from fairseq_mcts.decoding import Network
+
+
+@dataclass
+class HybridCriterionConfig(ValueCriterionConfig):
+    """The options of `value`, and the weights of the cheating pathway."""
+
+    cheating_value_weight: float = field(
+        default=1.0, metadata={"help": "weight of the cheating pathway's value loss"}
+    )
+    distance_weight: float = field(
+        default=0.1,
+        metadata={"help": "weight of the distance between the pathways' final layers"},
+    )
+
+
+@register_criterion("hybrid", dataclass=HybridCriterionConfig)
+class HybridCriterion(ValueCriterion):
+    """Four losses: policy and value of the regular pathway, value of the cheating pathway, and
+    the distance between their final layers, which moves only the regular one."""
+
+    def __init__(self, cfg: HybridCriterionConfig, task: Any) -> None:
+        if str(cfg.value_encoder_input) == "reference":
+            raise ValueError("--criterion hybrid reads both; leave out --value-encoder-input")
+        super().__init__(cfg, task)
+        self._require_joined_dictionary("--criterion hybrid")
+
+    def forward(
+        self, model: Network, sample: dict[str, Any], reduce: bool = True
+    ) -> tuple[Tensor, int, dict[str, Any]]:
+        require_scores(sample)
+        log: dict[str, Any] = {}
+        regular = model(**sample["net_input"])
+        cheating = model(**reading_the_reference(sample), features_only=True)
+        loss = self._policy_loss(model, regular, sample, log)
+        loss = loss + self.cfg.value_weight * self._value_loss(model, regular[1], sample, log)
+        loss = loss + self.cfg.cheating_value_weight * self._value_loss(
+            model, cheating[1], sample, log, prefix="cheating_"
+        )
+        counted = sample["net_input"]["prev_output_tokens"].ne(self._pad)
+        distance = losses.feature_distance(
+            regular[1]["features"], cheating[1]["features"], counted
+        ) * (sample["ntokens"] / counted.sum())
+        log["distance"] = distance.data
+        loss = loss + self.cfg.distance_weight * distance
+        return self._finish(loss, sample, sample["ntokens"], log)

@@ -1,0 +1,65 @@
+"""The losses of policy and value as pure functions: sums over the positions that count."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from fairseq_mcts.models.value_head import hl_gauss_target, target_bucket
+
+
+def policy_nll(
+    logprobs: Tensor,  # float32 [B, T, V]
+    target: Tensor,  # [B, T]
+    counted: Tensor,  # bool [B, T]
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Negative log-likelihood of the target tokens, smoothed towards the uniform distribution."""
+    likely = -logprobs.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    if label_smoothing > 0.0:
+        likely = (1.0 - label_smoothing) * likely - label_smoothing * logprobs.mean(dim=-1)
+    return likely[counted].sum()
+
+
+def policy_kl(
+    logprobs: Tensor,  # float32 [B, T, V]
+    teacher_logprobs: Tensor,  # float32 [B, T, V]
+    counted: Tensor,  # bool [B, T]
+    *,
+    from_teacher: bool,
+) -> Tensor:
+    """KL(π ‖ π_sup), the paper's direction; or KL(π_sup ‖ π) with `from_teacher`."""
+    left, right = (teacher_logprobs, logprobs) if from_teacher else (logprobs, teacher_logprobs)
+    divergence = (left.exp() * (left - right)).sum(dim=-1)
+    return divergence[counted].sum()
+
+
+def value_cross_entropy(
+    logits: Tensor,  # [B, T, K]
+    scores: Tensor,  # [B]
+    edges: Tensor,  # [K + 1] of the buckets
+    counted: Tensor,  # bool [B, T]
+    hl_gauss_sigma: float | None = None,
+) -> Tensor:
+    """Cross-entropy of the sentence's score at each position: its bucket, or soft targets."""
+    wanted = logits[counted].float()  # [P, K]
+    scores = scores.unsqueeze(1).expand(counted.shape)[counted]  # [P]
+    if hl_gauss_sigma is None:
+        return F.cross_entropy(wanted, target_bucket(scores, edges), reduction="sum")
+    target = hl_gauss_target(scores, edges, hl_gauss_sigma)
+    return -(target * torch.log_softmax(wanted, dim=-1)).sum()
+
+
+def feature_distance(
+    features: Tensor,  # [B, T, C]
+    other: Tensor,  # [B, T, C]
+    counted: Tensor,  # bool [B, T]
+) -> Tensor:
+    """Mean-square distance over the features, without any gradient into `other`."""
+    squares = (features.float() - other.detach().float()).pow(2).mean(dim=-1)
+    return squares[counted].sum()
+
+
+def last_positions(counted: Tensor) -> Tensor:
+    """bool [B, T]: only the last of each row's counted positions."""
+    following = F.pad(counted[:, 1:], (0, 1), value=False)
+    return counted & ~following

@@ -1,0 +1,278 @@
+"""Criterion `value`: trains a policy and the value of its prefixes together."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+import torch
+from fairseq import utils
+from fairseq.criterions import FairseqCriterion, register_criterion
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+from fairseq.logging import metrics
+from omegaconf import II
+from torch import Tensor
+
+from fairseq_mcts.criterions import losses, value_quality
+from fairseq_mcts.criterions.teacher import Teacher
+from fairseq_mcts.decoding import Network
+
+POLICY_LOSSES = ChoiceEnum(["kl", "reverse-kl", "nll"])
+VALUE_TARGETS = ChoiceEnum(["one-hot", "hl-gauss"])
+ENCODER_INPUTS = ChoiceEnum(["source", "reference"])
+VALUE_POSITIONS = ChoiceEnum(["every", "finished"])
+
+
+@dataclass
+class ValueCriterionConfig(FairseqDataclass):  # type: ignore[misc]
+    """Each loss is a mean over its own positions, times its weight."""
+
+    policy_weight: float = field(default=1.0, metadata={"help": "weight of the policy loss"})
+    value_weight: float = field(default=0.1, metadata={"help": "weight of the value loss"})
+    policy_loss: POLICY_LOSSES = field(  # type: ignore[valid-type]
+        default="kl",
+        metadata={
+            "help": "kl: KL(policy || teacher) as in the paper; reverse-kl: KL(teacher || "
+            "policy); nll: likelihood of the sample, without a teacher"
+        },
+    )
+    teacher_path: Optional[str] = field(
+        default=None,
+        metadata={"help": "checkpoint(s) of the supervised policy, kept frozen, for the KL losses"},
+    )
+    label_smoothing: float = field(
+        default=0.0, metadata={"help": "of --policy-loss nll; 0 means none"}
+    )
+    value_target: VALUE_TARGETS = field(  # type: ignore[valid-type]
+        default="one-hot",
+        metadata={"help": "the bucket of the score, or a normal distribution around it"},
+    )
+    hl_gauss_sigma: float = field(
+        default=0.75, metadata={"help": "width of --value-target hl-gauss in buckets"}
+    )
+    value_encoder_input: ENCODER_INPUTS = field(  # type: ignore[valid-type]
+        default="source",
+        metadata={
+            "help": "what the encoder reads; reference is for the analysis of how hard the value "
+            "is, needs a joined dictionary and allows no policy loss"
+        },
+    )
+    value_positions: VALUE_POSITIONS = field(  # type: ignore[valid-type]
+        default="every",
+        metadata={"help": "learn the value of every prefix, or of finished samples only"},
+    )
+    sentence_avg: bool = II("optimization.sentence_avg")
+
+
+@register_criterion("value", dataclass=ValueCriterionConfig)
+class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
+    """Policy loss over the sample's tokens and value loss over all its prefixes.
+
+    A sample is fed as eos y1 .. yn eos: the policy is learned on the first n + 1 positions, the
+    value on all n + 2, the last of which has read the closing eos.
+    """
+
+    def __init__(self, cfg: ValueCriterionConfig, task: Any) -> None:
+        super().__init__(task)
+        self.cfg = cfg
+        self._pad = task.target_dictionary.pad()
+        self._teacher: Optional[Teacher] = None
+        if cfg.policy_weight < 0 or cfg.value_weight < 0:
+            raise ValueError("--policy-weight and --value-weight must not be negative")
+        if str(cfg.value_encoder_input) == "reference":
+            self._require_joined_dictionary("--value-encoder-input reference")
+            if cfg.policy_weight:
+                raise ValueError(
+                    "--value-encoder-input reference: a policy that reads the reference would "
+                    "learn to copy it; add --policy-weight 0"
+                )
+        if cfg.policy_weight and str(cfg.policy_loss) != "nll":
+            if cfg.teacher_path is None:
+                raise ValueError(
+                    f"--policy-loss {cfg.policy_loss} needs --teacher-path; without a teacher use "
+                    "--policy-loss nll"
+                )
+            self._teacher = Teacher(cfg.teacher_path, task)
+
+    @classmethod
+    def build_criterion(cls, cfg: ValueCriterionConfig, task: Any) -> "ValueCriterion":
+        return cls(cfg, task)
+
+    def forward(
+        self, model: Network, sample: dict[str, Any], reduce: bool = True
+    ) -> tuple[Tensor, int, dict[str, Any]]:
+        """The loss, what its gradient is divided by, and what is logged."""
+        require_scores(sample)
+        tokens = sample["ntokens"]
+        output = model(**self._net_input(sample))
+        log: dict[str, Any] = {}
+        loss = self._policy_loss(model, output, sample, log)
+        loss = loss + self.cfg.value_weight * self._value_loss(model, output[1], sample, log)
+        return self._finish(loss, sample, tokens, log)
+
+    def _finish(
+        self, loss: Tensor, sample: dict[str, Any], tokens: int, log: dict[str, Any]
+    ) -> tuple[Tensor, int, dict[str, Any]]:
+        sample_size = sample["nsentences"] if self.cfg.sentence_avg else tokens
+        log.update(
+            loss=loss.data,
+            ntokens=tokens,
+            nsentences=sample["nsentences"],
+            sample_size=sample_size,
+        )
+        return loss, sample_size, log
+
+    def _net_input(self, sample: dict[str, Any]) -> dict[str, Tensor]:
+        if str(self.cfg.value_encoder_input) == "source":
+            return sample["net_input"]
+        return reading_the_reference(sample)
+
+    def _policy_loss(
+        self, model: Network, output: Any, sample: dict[str, Any], log: dict[str, Any]
+    ) -> Tensor:
+        """Summed over the tokens, weighted; also logs likelihood and divergence."""
+        if not self.cfg.policy_weight:
+            return output[0].new_zeros((), dtype=torch.float32)
+        # the last position of the longest sample has read the closing eos: nothing follows
+        target = sample["target"][:, :-1]
+        counted = target.ne(self._pad)
+        logprobs = model.get_normalized_probs(output, log_probs=True).float()[:, :-1]
+        if self._teacher is None:
+            loss = losses.policy_nll(logprobs, target, counted, self.cfg.label_smoothing)
+            log["nll_loss"] = losses.policy_nll(logprobs.detach(), target, counted).data
+        else:
+            shorter = dict(sample["net_input"])
+            shorter["prev_output_tokens"] = shorter["prev_output_tokens"][:, :-1]
+            loss = losses.policy_kl(
+                logprobs,
+                self._teacher.logprobs(shorter),
+                counted,
+                from_teacher=str(self.cfg.policy_loss) == "reverse-kl",
+            )
+            log["nll_loss"] = losses.policy_nll(logprobs.detach(), target, counted).data
+            log["kl_loss"] = loss.data
+        log["policy_loss"] = loss.data
+        return self.cfg.policy_weight * loss
+
+    def _value_loss(
+        self,
+        model: Network,
+        extra: dict[str, Tensor],
+        sample: dict[str, Any],
+        log: dict[str, Any],
+        prefix: str = "",
+    ) -> Tensor:
+        """Mean over the positions times the number of tokens, unweighted; logs under `prefix`."""
+        counted = sample["net_input"]["prev_output_tokens"].ne(self._pad)  # [B, n + 2]
+        if str(self.cfg.value_positions) == "finished":
+            counted = losses.last_positions(counted)
+        sigma = self.cfg.hl_gauss_sigma if str(self.cfg.value_target) == "hl-gauss" else None
+        loss = losses.value_cross_entropy(
+            extra["value_logits"],
+            sample["score"],
+            value_head_of(model).bucket_edges,
+            counted,
+            sigma,
+        )
+        loss = loss * (sample["ntokens"] / counted.sum())
+        log[f"{prefix}value_loss"] = loss.data
+        if not self.training:
+            log[f"_{prefix}values"] = judged_values(extra["value"], sample["score"], counted)
+        return loss
+
+    def _require_joined_dictionary(self, option: str) -> None:
+        if self.task.source_dictionary != self.task.target_dictionary:
+            raise ValueError(
+                f"{option}: the encoder also reads target-language text, so source and target "
+                "need one dictionary (fairseq-preprocess --joined-dictionary)"
+            )
+
+    @staticmethod
+    def logging_outputs_can_be_summed() -> bool:
+        """No: validation collects the values themselves."""
+        return False
+
+    @classmethod
+    def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
+        """Logs what the batches of all workers add up to."""
+        tokens = sum(log.get("ntokens", 0) for log in logging_outputs)
+        sample_size = sum(log.get("sample_size", 0) for log in logging_outputs)
+        loss = sum(float(log.get("loss", 0)) for log in logging_outputs)
+        metrics.log_scalar("loss", loss / sample_size / math.log(2), sample_size, round=4)
+        for name in ("policy_loss", "nll_loss", "kl_loss", "value_loss", "cheating_value_loss"):
+            if any(name in log for log in logging_outputs):
+                total = sum(float(log.get(name, 0)) for log in logging_outputs)
+                base = math.log(2) if name == "nll_loss" else 1.0
+                metrics.log_scalar(name, total / tokens / base, tokens, round=4)
+        if any("distance" in log for log in logging_outputs):
+            total = sum(float(log.get("distance", 0)) for log in logging_outputs)
+            metrics.log_scalar("distance", total / tokens, tokens, round=5)
+        if any("nll_loss" in log for log in logging_outputs):
+            metrics.log_derived("ppl", lambda meters: utils.get_perplexity(meters["nll_loss"].avg))
+        for prefix in ("", "cheating_"):
+            log_value_quality(logging_outputs, prefix)
+
+
+def value_head_of(model: Network) -> Any:
+    """The value head of a model, wrapped for distributed training or not."""
+    model = getattr(model, "module", model)
+    return model.decoder.value_head
+
+
+def reading_the_reference(sample: dict[str, Any]) -> dict[str, Tensor]:
+    """The input of the network with the reference in place of the source."""
+    return {
+        **sample["net_input"],
+        "src_tokens": sample["reference"]["src_tokens"],
+        "src_lengths": sample["reference"]["src_lengths"],
+    }
+
+
+def require_scores(sample: dict[str, Any]) -> None:
+    if "score" not in sample:
+        raise ValueError(
+            "the data has no scores: make a folder with fairseq-mcts-relabel and train on that"
+        )
+
+
+def judged_values(
+    values: Tensor,  # [B, T]
+    scores: Tensor,  # [B]
+    counted: Tensor,  # bool [B, T]
+) -> Tensor:
+    """[P, 4] float32: value, score, relative position, 1 after the closing eos."""
+    finished = losses.last_positions(counted)
+    length = counted.sum(dim=1, keepdim=True)
+    relative = (counted.cumsum(dim=1) - 1) / length
+    columns = (values, scores.unsqueeze(1).expand_as(values), relative, finished)
+    return torch.stack([column[counted].float() for column in columns], dim=1).cpu()
+
+
+def log_value_quality(logging_outputs: list[dict[str, Any]], prefix: str) -> None:
+    """Logs the measures of value_quality.py over everything that was validated."""
+    key = f"_{prefix}values"
+    rows = [log[key] for log in logging_outputs if key in log]
+    if not rows:
+        return
+    metrics.log_concat_tensor(key, torch.cat(rows))
+
+    def columns(meters: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        values, scores, relative, finished = meters[key].tensor.unbind(dim=1)
+        return values, scores, relative, finished.bool()
+
+    def derive(name: str, measure: Any) -> None:
+        metrics.log_derived(
+            f"{prefix}value_{name}", lambda meters: round(measure(*columns(meters)), 4)
+        )
+
+    derive("mae", lambda v, s, r, f: value_quality.mean_absolute_error(v, s))
+    derive("mae_finished", lambda v, s, r, f: value_quality.mean_absolute_error(v[f], s[f]))
+    derive("mae_of_mean", lambda v, s, r, f: value_quality.error_of_the_mean(s))
+    derive("pearson", lambda v, s, r, f: value_quality.pearson(v, s))
+    derive("pearson_finished", lambda v, s, r, f: value_quality.pearson(v[f], s[f]))
+    derive("kendall_finished", lambda v, s, r, f: value_quality.kendall(v[f], s[f]))
+    derive("ece", lambda v, s, r, f: value_quality.calibration_error(v, s))
+    for part in range(value_quality.POSITION_BINS):
+        derive(
+            f"mae_part{part + 1}",
+            lambda v, s, r, f, part=part: value_quality.error_by_position(v, s, r)[part],
+        )

@@ -1,0 +1,61 @@
+"""How good values are: error, correlation and calibration against the true scores."""
+
+import torch
+from torch import Tensor
+
+POSITION_BINS = 5  # fifths of a sentence
+CALIBRATION_BINS = 10
+_KENDALL_BLOCK = 2048
+
+
+def mean_absolute_error(values: Tensor, scores: Tensor) -> float:
+    """Of values [P] against scores [P]."""
+    return float((values - scores).abs().mean())
+
+
+def error_of_the_mean(scores: Tensor) -> float:
+    """The error of always saying the mean of scores [P]: what a value must beat."""
+    return float((scores - scores.mean()).abs().mean())
+
+
+def pearson(values: Tensor, scores: Tensor) -> float:
+    """Linear correlation of [P] and [P]; 0 where one of them is constant."""
+    x, y = values.double() - values.double().mean(), scores.double() - scores.double().mean()
+    norm = x.norm() * y.norm()
+    return float(x @ y / norm) if norm > 0 else 0.0
+
+
+def kendall(values: Tensor, scores: Tensor) -> float:
+    """Rank correlation τ-b of [P] and [P], block by block to bound memory; 0 if one is constant."""
+    concordant = untied_values = untied_scores = 0.0
+    for begin in range(0, len(values), _KENDALL_BLOCK):
+        block = slice(begin, begin + _KENDALL_BLOCK)
+        by_value = torch.sign(values[block, None] - values[None, :])  # [b, P]
+        by_score = torch.sign(scores[block, None] - scores[None, :])
+        concordant += float((by_value * by_score).sum())
+        untied_values += float(by_value.abs().sum())
+        untied_scores += float(by_score.abs().sum())
+    norm = (untied_values * untied_scores) ** 0.5
+    return concordant / norm if norm > 0 else 0.0
+
+
+def calibration_error(values: Tensor, scores: Tensor, bins: int = CALIBRATION_BINS) -> float:
+    """Expected calibration error: |mean value − mean score| in bins of equal count, averaged."""
+    order = values.argsort()
+    errors = [
+        abs(float(values[part].mean() - scores[part].mean())) * len(part)
+        for part in torch.tensor_split(order, bins)
+        if len(part)
+    ]
+    return sum(errors) / len(values)
+
+
+def error_by_position(
+    values: Tensor,  # [P]
+    scores: Tensor,  # [P]
+    relative: Tensor,  # [P] position / length, in [0, 1)
+) -> list[float]:
+    """Mean absolute error in each fifth of the sentences; NaN where there is no position."""
+    bins = (relative * POSITION_BINS).long().clamp(0, POSITION_BINS - 1)
+    errors = (values - scores).abs()
+    return [float(errors[bins == one].mean()) for one in range(POSITION_BINS)]

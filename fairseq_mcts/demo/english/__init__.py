@@ -1,0 +1,1 @@
+"""English: morphology from the word up, and clauses from the meaning down."""

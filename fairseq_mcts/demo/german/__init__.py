@@ -1,0 +1,1 @@
+"""German: morphology from the word up, and clauses from the meaning down."""

@@ -1,0 +1,1 @@
+"""Random meanings: phrases, clauses of phrases, sentences of clauses."""

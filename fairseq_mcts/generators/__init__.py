@@ -1,0 +1,1 @@
+"""fairseq sequence generators: glue between fairseq's samples and the searches."""

@@ -1,0 +1,85 @@
+"""Extra lines in the output of fairseq-generate and fairseq-interactive.
+
+Both commands print a fixed set of lines per hypothesis and offer no hook. Their last one, the P
+line, is printed right after the hypothesis' positional scores were read. So hypotheses notice that
+they are being printed, and the commands' `print` says more once it has printed a P line:
+
+    V-<id>  value of the finished sentence by the network
+    M-<id>  metric of the finished sentence, where the search goes by the metric
+    N-<id>  visits of each token when it was chosen (MCTS)
+    X-<id>  a warning: the value has read the reference (--cheating-value)
+    Q-<id>  network evaluations of the sentence: charged by the paper's rule, and made
+
+fairseq's files stay as they are: `print` is only replaced in the namespaces of the two commands.
+"""
+
+import builtins
+import logging
+import sys
+from typing import Any
+
+from fairseq_mcts.generators.statistics import DecodingStatistics
+
+logger = logging.getLogger(__name__)
+
+_COMMANDS = ("fairseq_cli.generate", "fairseq_cli.interactive")
+# what the commands log when the last sentence is done
+_LAST_WORDS = ("Translated ", "Total time: ")
+
+
+class PrintedHypothesis(dict[str, Any]):
+    """A fairseq hypothesis that brings further output lines along."""
+
+    being_printed: "PrintedHypothesis | None" = None  # one for all: the one read last
+
+    def __init__(self, entries: dict[str, Any], lines: list[tuple[str, str]]) -> None:
+        super().__init__(entries)
+        self.lines = lines  # (letter, text)
+
+    def __getitem__(self, key: str) -> Any:
+        if key == "positional_scores":
+            PrintedHypothesis.being_printed = self
+        return super().__getitem__(key)
+
+
+def _print(*args: Any, **options: Any) -> None:
+    """`print` of the commands: behind a P line come the lines of the hypothesis."""
+    builtins.print(*args, **options)
+    text = args[0] if args else ""
+    if isinstance(text, str) and text.startswith("P-"):
+        hypothesis, PrintedHypothesis.being_printed = PrintedHypothesis.being_printed, None
+        if hypothesis is not None:
+            number = text.partition("\t")[0].removeprefix("P-")
+            for letter, line in hypothesis.lines:
+                builtins.print(f"{letter}-{number}\t{line}", **options)
+
+
+class _Summary(logging.Filter):
+    """Lets the statistics speak when a command has said its last words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.statistics: DecodingStatistics | None = None
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if self.statistics is not None and record.getMessage().startswith(_LAST_WORDS):
+            for line in self.statistics.summary():
+                logger.info(line)
+        return True
+
+
+_summary = _Summary()
+
+
+def install(statistics: DecodingStatistics) -> None:
+    """Makes the commands, if one of them runs, print extra lines and end with the summary."""
+    for name in (*_COMMANDS, "__main__"):
+        module = sys.modules.get(name)
+        if module is None or not hasattr(module, "get_symbols_to_strip_from_output"):
+            continue  # not loaded, or a main program of the user's own
+        module.__dict__["print"] = _print
+    _summary.statistics = statistics
+    for name in _COMMANDS:
+        commands_logger = logging.getLogger(name)
+        if _summary not in commands_logger.filters:
+            commands_logger.addFilter(_summary)

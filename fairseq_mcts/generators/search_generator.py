@@ -1,0 +1,284 @@
+"""The searches as a fairseq sequence generator."""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq.sequence_generator import SequenceGenerator
+from torch import Tensor
+
+from fairseq_mcts.decoding import Network
+from fairseq_mcts.decoding.network_evaluator import (
+    NetworkEvaluator,
+    SearchMemoryError,
+    Vocabulary,
+    make_members,
+)
+from fairseq_mcts.decoding.step_batch import padded_length
+from fairseq_mcts.generators.output_lines import PrintedHypothesis
+from fairseq_mcts.generators.search_metric import SearchMetric, TextDecoders
+from fairseq_mcts.generators.statistics import DecodingStatistics
+from fairseq_mcts.metrics.base import Metric
+from fairseq_mcts.search import Hypothesis, make_search
+from fairseq_mcts.search.compiled import announce_compilation
+from fairseq_mcts.search.constraints import make_constraints
+from fairseq_mcts.search.driver import run
+from fairseq_mcts.search.options import MctsOptions, Options, SrOptions
+
+# position of eos itself, whose value is asked for, behind that of the last token
+_POSITIONS_BEYOND_LENGTH = 2
+
+
+@dataclass(frozen=True)
+class Limits:
+    """fairseq's generation options that every search honours."""
+
+    max_len_a: float = 0.0
+    max_len_b: int = 200
+    min_len: int = 1
+    match_source_len: bool = False
+    no_repeat_ngram_size: int = 0
+    unk_penalty: float = 0.0
+    n_best: int = 1
+
+
+class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
+    """Decodes fairseq samples with one of the searches.
+
+    A batch is encoded once, then all its sentences are searched together. A sentence's result
+    does not depend on the batch it is in.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[Network],
+        tgt_dict: Any,
+        *,
+        value_models: Sequence[Network],
+        options: Options,
+        limits: Limits,
+        seed: int,
+        metric: Metric | None = None,
+        text_decoders: TextDecoders | None = None,
+        max_bytes: int | None = None,
+        cheating_value: bool = False,
+    ) -> None:
+        """`cheating_value` lets the value read the reference instead of the source: no
+        translation system, but an analysis of what a better value would bring."""
+        super().__init__(
+            models,
+            tgt_dict,
+            max_len_a=limits.max_len_a,
+            max_len_b=limits.max_len_b,
+            min_len=limits.min_len,
+            unk_penalty=limits.unk_penalty,
+            match_source_len=limits.match_source_len,
+            no_repeat_ngram_size=limits.no_repeat_ngram_size,
+        )
+        self.statistics = DecodingStatistics(options.search)
+        self._options = options
+        self._limits = limits
+        self._seed = seed
+        self._metric = metric
+        self._text_decoders = text_decoders
+        self._max_bytes = max_bytes
+        self._cheating_value = cheating_value
+        self._largest_batch: int | None = None  # once a larger one did not fit
+        penalties = ((self.unk, limits.unk_penalty),) if limits.unk_penalty else ()
+        self._vocabulary = Vocabulary(self.eos, self.pad, (self.pad,), penalties)
+        self._value_models = torch.nn.ModuleList(value_models).eval()
+        self._uses_value = bool(value_models)
+        announce_compilation()
+
+    @torch.no_grad()
+    def _generate(
+        self,
+        sample: dict[str, Any],
+        prefix_tokens: Tensor | None = None,
+        constraints: Tensor | None = None,
+        bos_token: int | None = None,
+    ) -> list[list[PrintedHypothesis]]:
+        if constraints is not None:
+            raise ValueError(f"--constraints: --search {self._options.search} can't honour them")
+        sources = _sources(sample["net_input"]["src_tokens"], self.pad)
+        prefixes: list[list[int]] = [[] for _ in sources]
+        if prefix_tokens is not None:
+            prefixes = [row[row != self.pad].tolist() for row in prefix_tokens]
+        references = self._references(sample) if self._cheating_value else None
+        jobs = [
+            _Job(source, prefix, None if references is None else references[index])
+            for index, (source, prefix) in enumerate(zip(sources, prefixes, strict=True))
+        ]
+        results = self._decode(jobs, bos_token)
+        device = sample["net_input"]["src_tokens"].device
+        self.statistics.sentences += len(sources)
+        for hypotheses in results:
+            self.statistics.tokens += len(hypotheses[0].tokens)
+            self.statistics.charged += hypotheses[0].evaluations.charged
+            self.statistics.made += hypotheses[0].evaluations.made
+        return [[self._packed(one, device) for one in hypotheses] for hypotheses in results]
+
+    def _references(self, sample: dict[str, Any]) -> list[Tensor]:
+        if sample.get("target") is None:
+            raise ValueError("--cheating-value: there are no references to read")
+        return _sources(sample["target"], self.pad)
+
+    def _decode(self, jobs: list["_Job"], bos_token: int | None) -> list[list[Hypothesis]]:
+        """Searches all sentences, in smaller batches if all together need too much memory."""
+        size = min(len(jobs), self._largest_batch or len(jobs))
+        results: list[list[Hypothesis]] = []
+        while len(results) < len(jobs):
+            try:
+                results += self._search(jobs[len(results) :][:size], bos_token)
+            except (SearchMemoryError, torch.OutOfMemoryError) as error:
+                if size == 1:
+                    raise SearchMemoryError(
+                        f"--search-memory is too little for a single sentence: {error}"
+                    ) from error
+                size = self._largest_batch = size // 2
+        return results
+
+    def _search(self, jobs: list["_Job"], bos_token: int | None) -> list[list[Hypothesis]]:
+        begun = time.perf_counter()
+        sources = [job.source for job in jobs]
+        longest, shortest = self._length_limits([len(source) for source in sources])
+        evaluator = NetworkEvaluator(
+            make_members(
+                list(self.model.models),
+                list(self._value_models),
+                self._vocabulary,
+                separate=self._cheating_value,
+            ),
+            self._vocabulary,
+            start_token=bos_token,
+            max_bytes=self._max_bytes,
+        )
+        references = [job.reference for job in jobs if job.reference is not None]
+        evaluator.begin(
+            *_right_padded(sources, self.pad),
+            value_source=_right_padded(references, self.pad) if references else None,
+        )
+        self.statistics.encoding += time.perf_counter() - begun
+        # as in fairseq, a forced prefix beats the least length, and the greatest beats it
+        prefixes = [job.prefix[:limit] for job, limit in zip(jobs, longest, strict=True)]
+        for sentence, prefix in enumerate(prefixes):
+            if self.eos in prefix:
+                shortest[sentence] = 0
+        constraints = make_constraints(
+            len(sources),
+            eos=self.eos,
+            max_len=longest,
+            min_len=shortest,
+            forbidden=self._vocabulary.forbidden,
+            prefixes=prefixes,
+            no_repeat_ngram_size=self._limits.no_repeat_ngram_size,
+        )
+        search = make_search(
+            self._options,
+            constraints,
+            seed=[_sentence_seed(self._seed, source) for source in sources],
+            n_best=self._limits.n_best,
+        )
+        timing = run(search, evaluator, self._search_metric(sources))
+        self.statistics.add(timing)
+        slots = len(search.tree.parent)
+        needed = slots * evaluator.bytes_per_slot + search.num_bytes
+        self.statistics.peak_bytes = max(self.statistics.peak_bytes, needed)
+        return search.results()
+
+    def _length_limits(self, source_lengths: list[int]) -> tuple[list[int], list[int]]:
+        """Greatest and least number of tokens per sentence, eos not counted."""
+        models = [*self.model.models, *self._value_models]
+        positions = min(model.max_decoder_positions() for model in models)
+        most = positions - (_POSITIONS_BEYOND_LENGTH if self._uses_value else 1)
+        if self._limits.match_source_len:
+            exact = [max(1, min(length - 1, most)) for length in source_lengths]
+            return exact, list(exact)
+        longest = [
+            max(1, min(int(self._limits.max_len_a * length + self._limits.max_len_b), most))
+            for length in source_lengths
+        ]
+        for limit in longest:
+            if limit < self._limits.min_len:
+                raise ValueError(
+                    f"--min-len {self._limits.min_len} exceeds the greatest length of {limit} "
+                    "that --max-len-a, --max-len-b and the model's positions allow"
+                )
+        return longest, [self._limits.min_len] * len(longest)
+
+    def _search_metric(self, sources: list[Tensor]) -> SearchMetric | None:
+        if self._metric is None or self._text_decoders is None:
+            return None
+        source_text, target_text = self._text_decoders()
+        return SearchMetric(self._metric, target_text, source_text.decode_batch(sources))
+
+    def _packed(self, hypothesis: Hypothesis, device: torch.device) -> PrintedHypothesis:
+        """A hypothesis in fairseq's form."""
+        length = len(hypothesis.tokens)
+        scored = self._goes_by_metric()
+        lines = []
+        if hypothesis.value is not None:
+            lines.append(("M" if scored else "V", f"{hypothesis.value:.6f}"))
+        if hypothesis.visits:
+            lines.append(("N", " ".join(map(str, hypothesis.visits))))
+        if self._cheating_value:
+            lines.append(("X", "cheating: the value has read the reference"))
+        lines.append(("Q", f"{hypothesis.evaluations.charged}\t{hypothesis.evaluations.made}"))
+        return PrintedHypothesis(
+            {
+                "tokens": torch.tensor(hypothesis.tokens, device=device),
+                # the model's own, normalised by length as fairseq's beam search does
+                "score": hypothesis.logprob / length,
+                "attention": None,
+                "alignment": torch.empty(0),
+                "positional_scores": torch.tensor(hypothesis.positional_logprobs, device=device),
+                "value": None if scored else hypothesis.value,
+                "metric": hypothesis.value if scored else None,
+                "visits": hypothesis.visits,
+                "search_score": hypothesis.score,
+                "evaluations": hypothesis.evaluations,
+            },
+            lines,
+        )
+
+    def _goes_by_metric(self) -> bool:
+        """Whether the values of finished sentences are those of the metric."""
+        options = self._options
+        if isinstance(options, MctsOptions):
+            return options.leaf == "rollout" or options.terminal == "metric"
+        return isinstance(options, SrOptions) and options.rank_by == "metric"
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One sentence to be decoded."""
+
+    source: Tensor  # [T] without padding
+    prefix: list[int]  # tokens that it must start with
+    reference: Tensor | None  # [R], for a value that cheats
+
+
+def _sources(src_tokens: Tensor, pad: int) -> list[Tensor]:
+    """The sentences of a padded batch [B, T], without their padding."""
+    return [row[row != pad] for row in src_tokens]
+
+
+def _right_padded(sources: list[Tensor], pad: int) -> tuple[Tensor, Tensor]:
+    """[S, T] and [S]: padding on the right, to a length that leaves each row's numbers alone."""
+    lengths = torch.tensor([len(source) for source in sources], device=sources[0].device)
+    longest = padded_length(max(len(source) for source in sources))
+    tokens = sources[0].new_full((len(sources), longest), pad)
+    for row, source in enumerate(sources):
+        tokens[row, : len(source)] = source
+    return tokens, lengths
+
+
+def _sentence_seed(seed: int, source: Tensor) -> int:
+    """A seed that depends on the sentence and on nothing around it."""
+    content = source.cpu().numpy().astype(np.int64).tobytes()
+    digest = hashlib.blake2b(content, digest_size=8, key=str(seed).encode()).digest()
+    return int.from_bytes(digest, "little") >> 1

@@ -1,0 +1,48 @@
+"""Metrics of translation quality: for decoding, for relabelling, for reports.
+
+Importing this package loads neither torch nor fairseq; the encoders behind BERTScore, MLBERTScore
+and COMET are loaded when such a metric is built.
+
+    from fairseq_mcts.metrics import build_metric
+    metric = build_metric("mlbertscore:model=path/to/encoder,layer=3")
+    metric.score(hypotheses, sources)  # one float in [0, 1] per pair
+"""
+
+from fairseq_mcts.metrics.base import Metric, MetricConfig
+from fairseq_mcts.metrics.bertscore import BertScore, BertScoreConfig
+from fairseq_mcts.metrics.bleu import Bleu, BleuConfig
+from fairseq_mcts.metrics.bootstrap import PairedResult, paired_bootstrap
+from fairseq_mcts.metrics.chrf import ChrF, ChrFConfig
+from fairseq_mcts.metrics.comet import CometQE, CometQEConfig
+from fairseq_mcts.metrics.mlbertscore import MLBertScore, MLBertScoreConfig
+from fairseq_mcts.metrics.registry import (
+    build_metric,
+    metric_class,
+    metric_names,
+    parse_metric_spec,
+    register_metric,
+)
+from fairseq_mcts.metrics.text import TextDecoder
+
+__all__ = [
+    "BertScore",
+    "BertScoreConfig",
+    "Bleu",
+    "BleuConfig",
+    "ChrF",
+    "ChrFConfig",
+    "CometQE",
+    "CometQEConfig",
+    "MLBertScore",
+    "MLBertScoreConfig",
+    "Metric",
+    "MetricConfig",
+    "PairedResult",
+    "TextDecoder",
+    "build_metric",
+    "metric_class",
+    "metric_names",
+    "paired_bootstrap",
+    "parse_metric_spec",
+    "register_metric",
+]

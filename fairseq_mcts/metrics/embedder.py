@@ -1,0 +1,186 @@
+"""Token vectors of texts, and precision and recall of text pairs, computed no more than once.
+
+Search and relabelling ask for thousands of short texts a second, again and again for the same
+source. So here a text that is compared with (source or reference) keeps its vectors, a pair keeps
+its scores, equal texts are encoded once, and what must be encoded is batched by length.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from math import log
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from fairseq_mcts.metrics.cache import LruCache
+from fairseq_mcts.metrics.encoder import Encoder, load_encoder
+from fairseq_mcts.metrics.matching import TokenBatch, greedy_match
+
+# Long texts make smaller batches, so that one 500-token outlier does not multiply the memory.
+_MAX_BATCH_TOKENS = 16_384
+
+
+class Vectors(NamedTuple):
+    """What is kept of a text."""
+
+    embeddings: Tensor  # [T, D] vectors of length 1
+    tokens: Tensor  # [T] ids
+
+
+class TextEmbedder:
+    """Encodes texts with one encoder, length-sorted, remembering those it was asked to keep."""
+
+    def __init__(self, encoder: Encoder, *, batch_size: int = 64, cache_mb: int = 256) -> None:
+        if batch_size < 1:
+            raise ValueError(f"batch_size={batch_size} must be positive")
+        self.encoder = encoder
+        self.batch_size = batch_size
+        self.device = next(encoder.model.parameters()).device
+        self.encoded_texts = 0  # how many really went through the network
+        self._kept: LruCache[str, Vectors] = LruCache(cache_mb << 20)
+
+    def embed_batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+        """Encode `texts` in batches of similar length.
+
+        Yields the positions in `texts` of a batch, its vectors `# [B, T, D]` and ids `# [B, T]`;
+        what lies behind a text's end is marked by the id -1.
+        """
+        ids = self.encoder.tokenize(texts)
+        order = sorted(range(len(texts)), key=lambda index: len(ids[index]))
+        for batch in self._batches(order, [len(row) for row in ids]):
+            lengths = torch.tensor([len(ids[index]) for index in batch])  # [B]
+            longest = int(lengths.max())
+            pad = int(self.encoder.tokenizer.pad_token_id)
+            padded = torch.tensor(
+                [ids[index] + [pad] * (longest - len(ids[index])) for index in batch]
+            ).to(self.device)  # [B, T]
+            mask = (torch.arange(longest)[None, :] < lengths[:, None]).to(self.device)  # [B, T]
+            vectors = self.encoder(padded, mask.long())  # [B, T, D]
+            self.encoded_texts += len(batch)
+            yield batch, torch.nn.functional.normalize(vectors, dim=-1), padded.where(mask, -1)
+
+    def embed_kept(self, texts: Iterable[str]) -> dict[str, Vectors]:
+        """Vectors of texts that will be asked for again, from memory where they are known."""
+        found: dict[str, Vectors] = {}
+        new: list[str] = []
+        for text in dict.fromkeys(texts):
+            known = self._kept.get(text)
+            if known is None:
+                new.append(text)
+            else:
+                found[text] = known
+        for batch, embeddings, tokens in self.embed_batches(new):
+            for row, index in enumerate(batch):
+                length = int((tokens[row] >= 0).sum())
+                # A copy: a view would keep the whole batch alive.
+                kept = Vectors(embeddings[row, :length].clone(), tokens[row, :length].clone())
+                found[new[index]] = kept
+                cost = kept.embeddings.nbytes + kept.tokens.nbytes
+                self._kept.put(new[index], kept, cost)
+        return found
+
+    def _batches(self, order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
+        batch: list[int] = []
+        for index in order:  # lengths ascend, so the newcomer is the longest
+            too_many_tokens = (len(batch) + 1) * lengths[index] > _MAX_BATCH_TOKENS
+            if batch and (len(batch) == self.batch_size or too_many_tokens):
+                yield batch
+                batch = []
+            batch.append(index)
+        if batch:
+            yield batch
+
+
+class PairScorer:
+    """Precision and recall of (hypothesis, other) pairs by greedy matching of token vectors."""
+
+    def __init__(self, embedder: TextEmbedder, *, remembered_pairs: int = 1 << 18) -> None:
+        self.embedder = embedder
+        self._weights = self._plain_weights()  # [V]
+        self._known: LruCache[tuple[str, str], tuple[float, float]] = LruCache(remembered_pairs)
+
+    def fit_idf(self, texts: Sequence[str]) -> None:
+        """Weigh tokens by their inverse document frequency in `texts` from now on."""
+        if not texts:
+            raise ValueError("inverse document frequencies need at least one text")
+        counts = torch.zeros_like(self._weights)  # [V]
+        for ids in self.embedder.encoder.tokenize(texts):
+            counts[torch.tensor(sorted(set(ids)), device=counts.device)] += 1
+        self._weights = log(len(texts) + 1) - torch.log(counts + 1)
+        self._known.clear()
+
+    @torch.inference_mode()
+    def precision_recall(
+        self, hypotheses: Sequence[str], others: Sequence[str]
+    ) -> list[tuple[float, float]]:
+        """(precision, recall) of each pair; pairs known already cost nothing."""
+        pairs = list(zip(hypotheses, others, strict=True))
+        scores: dict[tuple[str, str], tuple[float, float]] = {}
+        new: dict[str, list[str]] = {}  # hypothesis -> what it is to be compared with
+        for pair in dict.fromkeys(pairs):
+            known = self._known.get(pair)
+            if known is None:
+                new.setdefault(pair[0], []).append(pair[1])
+            else:
+                scores[pair] = known
+        if new:
+            for pair, score in self._match(new):
+                scores[pair] = score
+                self._known.put(pair, score)
+        return [scores[pair] for pair in pairs]
+
+    def _match(
+        self, new: dict[str, list[str]]
+    ) -> Iterator[tuple[tuple[str, str], tuple[float, float]]]:
+        kept = self.embedder.embed_kept(other for others in new.values() for other in others)
+        texts = list(new)
+        for batch, embeddings, tokens in self.embedder.embed_batches(texts):
+            rows = [row for row, index in enumerate(batch) for _ in new[texts[index]]]  # [P]
+            pairs = [(texts[index], other) for index in batch for other in new[texts[index]]]
+            for start in range(0, len(pairs), self.embedder.batch_size):
+                chunk = pairs[start : start + self.embedder.batch_size]
+                chosen = torch.tensor(
+                    rows[start : start + self.embedder.batch_size], device=embeddings.device
+                )
+                precision, recall = greedy_match(
+                    self._weigh(embeddings[chosen], tokens[chosen]),
+                    self._weigh(*_pad([kept[other] for _, other in chunk])),
+                )
+                yield from zip(
+                    chunk, zip(precision.tolist(), recall.tolist(), strict=True), strict=True
+                )
+
+    def _plain_weights(self) -> Tensor:
+        """All tokens weigh the same, but for the symbols that open and close a text: `# [V]`."""
+        tokenizer = self.embedder.encoder.tokenizer
+        weights = torch.ones(len(tokenizer), device=self.embedder.device)
+        for symbol in (tokenizer.cls_token_id, tokenizer.sep_token_id):
+            if symbol is not None:
+                weights[symbol] = 0.0
+        return weights
+
+    def _weigh(self, embeddings: Tensor, tokens: Tensor) -> TokenBatch:
+        """One side of a batch from vectors `# [B, T, D]` and ids `# [B, T]`, padded with -1."""
+        mask = tokens >= 0
+        return TokenBatch(embeddings, self._weights[tokens.clamp_min(0)] * mask, mask)
+
+
+def _pad(texts: Sequence[Vectors]) -> tuple[Tensor, Tensor]:
+    """Kept texts as one batch: vectors `# [B, U, D]` and ids `# [B, U]`, -1 behind the end."""
+    embeddings = torch.nn.utils.rnn.pad_sequence(
+        [text.embeddings for text in texts], batch_first=True
+    )
+    tokens = torch.nn.utils.rnn.pad_sequence(
+        [text.tokens for text in texts], batch_first=True, padding_value=-1
+    )
+    return embeddings, tokens
+
+
+@lru_cache(maxsize=4)
+def shared_embedder(
+    model: str, layer: int | None, device: str | None, batch_size: int, cache_mb: int
+) -> TextEmbedder:
+    """One embedder for all metrics with the same settings: weights are loaded once."""
+    encoder = load_encoder(model, layer, device)
+    return TextEmbedder(encoder, batch_size=batch_size, cache_mb=cache_mb)

@@ -1,0 +1,218 @@
+"""Loads a transformers encoder and its tokenizer from a local folder or by its hub name."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from torch import Tensor, nn
+
+INSTALL_HINT = 'pip install "fairseq_mcts[metrics]"'
+
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+# Tokenizers whose fast and slow versions give the same ids; bert-score uses the slow one, and for
+# RoBERTa and GPT-2 the two differ (the slow one is asked to add a leading space).
+_FAST_TOKENIZERS = {"BertTokenizerFast", "DistilBertTokenizerFast", "ElectraTokenizerFast"}
+# With transformers 5 `BertTokenizerFast` maps every word of a vocab.txt to [UNK], silently.
+_FIRST_UNSUPPORTED_MAJOR = 5
+
+
+class EncoderNotFoundError(FileNotFoundError):
+    """No encoder where the user said; the message tells what was looked for and what to give."""
+
+
+@dataclass
+class Encoder:
+    """A model that turns token ids into one vector per token, cut after the layer asked for."""
+
+    name: str  # as the user gave it
+    layer: int
+    model: nn.Module
+    tokenizer: Any
+    fast_tokenizer: bool
+    max_tokens: int
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, special symbols included, cut at the encoder's longest input."""
+        stripped = [text.strip() for text in texts]
+        ids: list[list[int]] = [self.tokenizer.build_inputs_with_special_tokens([])] * len(texts)
+        filled = [index for index, text in enumerate(stripped) if text]
+        if not filled:
+            return ids
+        if self.fast_tokenizer:
+            encoded = self.tokenizer(
+                [stripped[index] for index in filled],
+                truncation=True,
+                max_length=self.max_tokens,
+                padding=False,
+                return_attention_mask=False,
+                return_token_type_ids=False,
+            )["input_ids"]
+        else:
+            from bert_score.utils import sent_encode
+
+            encoded = [sent_encode(self.tokenizer, stripped[index]) for index in filled]
+            # bert-score trusts the tokenizer's own limit, which may be unset.
+            encoded = [row[: self.max_tokens] for row in encoded]
+        for index, row in zip(filled, encoded, strict=True):
+            ids[index] = row
+        return ids
+
+    @torch.inference_mode()
+    def __call__(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        """Vectors of the chosen layer: tokens, mask `# [B, T]` -> `# [B, T, D]`."""
+        output: Tensor = self.model(tokens, attention_mask=mask)[0]
+        return output
+
+
+def load_encoder(name: str, layer: int | None = None, device: str | None = None) -> Encoder:
+    """Load `name`, a local folder or a hub name, up to `layer` (default: see `default_layer`)."""
+    major = int(transformers.__version__.split(".")[0])
+    if major >= _FIRST_UNSUPPORTED_MAJOR:
+        raise ImportError(
+            f"transformers {transformers.__version__} is not supported (BERT tokenizers map words "
+            f"to [UNK] there without a word); {INSTALL_HINT} installs one below 5"
+        )
+    _check_local_folder(name)
+    location = os.path.expanduser(name)
+    with _quiet_transformers():
+        try:
+            config = transformers.AutoConfig.from_pretrained(location)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(location, use_fast=True)
+            fast = type(tokenizer).__name__ in _FAST_TOKENIZERS
+            if not fast:
+                tokenizer = transformers.AutoTokenizer.from_pretrained(location, use_fast=False)
+            depth = int(config.num_hidden_layers)
+            chosen = default_layer(name, depth) if layer is None else layer
+            if not 1 <= chosen <= depth:
+                raise ValueError(f"layer={chosen}: the encoder {name} has layers 1 to {depth}")
+            model = _load_model(location, config, chosen)
+        except OSError as error:
+            raise EncoderNotFoundError(_not_found(name, error)) from error
+    if tokenizer.pad_token_id is None:
+        raise ValueError(f"the tokenizer of {name} has no padding symbol; choose another encoder")
+    model.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
+    return Encoder(
+        name=name,
+        layer=chosen,
+        model=model,
+        tokenizer=tokenizer,
+        fast_tokenizer=fast,
+        max_tokens=_longest_input(tokenizer, config),
+    )
+
+
+def default_layer(name: str, depth: int) -> int:
+    """The layer bert-score found best for a public model, known by (folder) name; else the last."""
+    from bert_score.utils import model2layers
+
+    for candidate in (name, Path(name).name):
+        if candidate in model2layers:
+            return min(int(model2layers[candidate]), depth)
+    return depth
+
+
+def fingerprint(name: str) -> str:
+    """A name that a reader elsewhere can check: the hub name, or folder name and weights' hash."""
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        return name
+    digest = hashlib.sha256()
+    for file in sorted(path for path in folder.iterdir() if path.name in _WEIGHTS):
+        with file.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    return f"{folder.resolve().name}@{digest.hexdigest()[:8]}"
+
+
+def _load_model(location: str, config: Any, layer: int) -> nn.Module:
+    """The encoder's lower layers only: those above the chosen one would be computed for nothing."""
+    config.num_hidden_layers = layer
+    if getattr(config, "encoder_layers", None) is not None:  # BART and its kin count separately
+        config.encoder_layers = layer
+    if config.model_type in ("t5", "mt5"):
+        t5_class = getattr(
+            transformers, "T5EncoderModel" if config.model_type == "t5" else "MT5EncoderModel"
+        )
+        t5: nn.Module = t5_class.from_pretrained(location, config=config)
+        return t5
+    model: Any = transformers.AutoModel.from_pretrained(location, config=config)
+    if config.is_encoder_decoder:
+        model = model.get_encoder()
+    encoder: nn.Module = model
+    return encoder
+
+
+def _longest_input(tokenizer: Any, config: Any) -> int:
+    """What both the tokenizer and the position embeddings allow."""
+    limit = int(min(tokenizer.model_max_length, 1 << 20))
+    positions = getattr(config, "max_position_embeddings", None)
+    if positions is None or int(positions) <= 0:  # relative positions have no limit
+        return limit
+    if config.model_type in ("roberta", "xlm-roberta", "camembert"):
+        positions -= config.pad_token_id + 1  # its positions start after the padding index
+    return min(limit, int(positions))
+
+
+def _looks_like_path(name: str) -> bool:
+    return name.startswith((".", "/", "~")) or name.count("/") > 1  # a hub name has one at most
+
+
+def _check_local_folder(name: str) -> None:
+    """Refuse early a path that is no model folder; transformers would ask the hub about it."""
+    folder = Path(name).expanduser()
+    if not folder.exists():
+        if _looks_like_path(name):
+            raise EncoderNotFoundError(
+                f"no encoder at {name}: there is no such folder. " + _wanted_files()
+            )
+        return
+    missing = [] if (folder / "config.json").is_file() else ["config.json"]
+    if not any((folder / weights).is_file() for weights in _weight_files(folder)):
+        missing.append(" or ".join(_WEIGHTS))
+    if missing:
+        raise EncoderNotFoundError(
+            f"no encoder at {name}: the folder lacks {' and '.join(missing)}. " + _wanted_files()
+        )
+
+
+def _weight_files(folder: Path) -> list[str]:
+    return [*_WEIGHTS, *(path.name for path in folder.glob("*.index.json"))]
+
+
+def _wanted_files() -> str:
+    return (
+        "Looked for a transformers model folder: config.json, model.safetensors (or "
+        "pytorch_model.bin) and the tokenizer's files. Give such a folder as model=PATH, or a hub "
+        "name such as bert-base-multilingual-cased."
+    )
+
+
+def _not_found(name: str, error: OSError) -> str:
+    if Path(name).expanduser().exists():
+        return f"the encoder in {name} cannot be read: {error}. " + _wanted_files()
+    from huggingface_hub.constants import HF_HUB_CACHE as cache
+
+    reason = str(error).strip().splitlines()[0]
+    return (
+        f"no encoder {name!r}: neither a folder here ({Path.cwd() / name}), nor among the stored "
+        f"models ({cache}), nor to be had from the Hugging Face hub ({reason}). Without a network, "
+        f"fetch it elsewhere (huggingface-cli download {name} --local-dir DIR), copy the folder "
+        "and give it as model=DIR"
+    )
+
+
+@contextmanager
+def _quiet_transformers() -> Iterator[None]:
+    """Silence the warnings about weights left out: leaving layers out is the purpose here."""
+    before = transformers.logging.get_verbosity()
+    transformers.logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        transformers.logging.set_verbosity(before)

@@ -1,0 +1,94 @@
+"""Text as a reader sees it: from token ids, with subwords joined and detokenised.
+
+The one place where this happens, so that search, relabelling and reports score the same text that
+`fairseq-generate` prints in its D lines.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+# A plain word list can hold a stray "@@"; a subword dictionary is full of them.
+_SUBWORD_SHARE = 0.05
+
+
+class _Dictionary(Protocol):
+    """What is used of fairseq's Dictionary."""
+
+    def pad(self) -> int: ...
+
+    def string(
+        self,
+        tensor: Any,
+        bpe_symbol: str | None = None,
+        escape_unk: bool = False,
+        extra_symbols_to_ignore: Iterable[int] | None = None,
+    ) -> str: ...
+
+
+class _Codec(Protocol):
+    """What is used of fairseq's BPEs and tokenizers."""
+
+    def decode(self, x: str) -> str: ...
+
+
+class TextDecoder:
+    """Turns token ids into text by the task's own BPE and tokenizer.
+
+    dictionary: of the language of the tokens.
+    bpe: what `task.build_bpe(cfg.bpe)` returned; None if there are no subwords.
+    tokenizer: what `task.build_tokenizer(cfg.tokenizer)` returned; None if text is not tokenised.
+    post_process: fairseq's `--post-process`/`--remove-bpe` value, applied before both.
+    ignore: further ids that no reader should see (language tags, for example).
+    """
+
+    def __init__(
+        self,
+        dictionary: _Dictionary,
+        bpe: _Codec | None = None,
+        tokenizer: _Codec | None = None,
+        *,
+        post_process: str | None = None,
+        ignore: Iterable[int] = (),
+    ) -> None:
+        self._dictionary = dictionary
+        self._bpe = bpe
+        self._tokenizer = tokenizer
+        self._post_process = post_process
+        self._ignored = {dictionary.pad(), *ignore}
+        if bpe is None and post_process is None:
+            _refuse_bare_subwords(dictionary)
+
+    def decode(self, tokens: Any, *, escape_unk: bool = False) -> str:
+        """The text of one sentence; `tokens` is a tensor, array or sequence of ids.
+
+        Start, end and padding symbols disappear. `escape_unk` writes unknown words as `<<unk>>`,
+        which fairseq does in references so that no hypothesis gets credit for its own `<unk>`.
+        """
+        # Plain integers: iterating over a tensor would make one tensor per token.
+        ids: Sequence[int] = tokens.tolist() if hasattr(tokens, "tolist") else tokens
+        text = self._dictionary.string(
+            ids,
+            self._post_process,
+            escape_unk=escape_unk,
+            extra_symbols_to_ignore=self._ignored,
+        )
+        if self._bpe is not None:
+            text = self._bpe.decode(text)
+        if self._tokenizer is not None:
+            text = self._tokenizer.decode(text)
+        return text
+
+    def decode_batch(self, rows: Iterable[Any], *, escape_unk: bool = False) -> list[str]:
+        """The texts of several sentences; rows of a padded batch are fine."""
+        return [self.decode(row, escape_unk=escape_unk) for row in rows]
+
+
+def _refuse_bare_subwords(dictionary: _Dictionary) -> None:
+    """Without a BPE a subword dictionary would give metrics text that nobody writes."""
+    symbols: Sequence[str] = getattr(dictionary, "symbols", ())
+    marked = sum(symbol.startswith("\u2581") or symbol.endswith("@@") for symbol in symbols)
+    if marked > _SUBWORD_SHARE * len(symbols):
+        raise ValueError(
+            f"{marked} of the dictionary's {len(symbols)} symbols are subwords, but no BPE is set: "
+            "metrics need real text; give --bpe (sentencepiece, subword_nmt, …) or --post-process"
+        )

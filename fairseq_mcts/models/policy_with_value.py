@@ -1,0 +1,151 @@
+"""`policy_with_value`: a value head on top of an existing policy checkpoint of any kind.
+
+For users who have a trained fairseq transformer and want the searches without training it again:
+the policy may stay frozen, then only the head (and a small tower in front of it) is trained.
+"""
+
+import json
+from argparse import Namespace
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from fairseq import checkpoint_utils
+from fairseq.dataclass import FairseqDataclass
+from fairseq.models import FairseqEncoderDecoderModel, build_model, register_model
+from omegaconf import DictConfig, OmegaConf
+from torch import Tensor, nn
+
+from fairseq_mcts.models.value_head import ValueHead, resolve_range
+
+
+@dataclass
+class PolicyWithValueConfig(FairseqDataclass):  # type: ignore[misc]
+    """Options of `policy_with_value`."""
+
+    policy_path: Optional[str] = field(
+        default=None, metadata={"help": "checkpoint of the policy that gets a value head"}
+    )
+    freeze_policy: bool = field(
+        default=False,
+        metadata={"help": "train the value head alone; the policy's outputs stay as they are"},
+    )
+    value_tower_layers: int = field(
+        default=0,
+        metadata={"help": "feed-forward blocks between the policy's features and the value head"},
+    )
+    value_min: Optional[float] = field(
+        default=None,
+        metadata={"help": "lower end of the buckets' range (default: least training score)"},
+    )
+    value_max: Optional[float] = field(
+        default=None,
+        metadata={"help": "upper end of the buckets' range (default: greatest training score)"},
+    )
+    value_buckets: int = field(
+        default=500, metadata={"help": "number of buckets of the value head"}
+    )
+    policy_model: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "the policy's own model options as JSON; training writes it into its "
+            "checkpoints, which thus need no other file"
+        },
+    )
+
+
+class TowerValueHead(ValueHead):
+    """A value head behind residual feed-forward blocks of its own."""
+
+    def __init__(self, embed_dim: int, *, layers: int, low: float, high: float, buckets: int):
+        super().__init__(embed_dim, low=low, high=high, buckets=buckets)
+        self.tower = nn.ModuleList(
+            nn.Sequential(
+                nn.LayerNorm(embed_dim),
+                nn.Linear(embed_dim, 2 * embed_dim),
+                nn.ReLU(),
+                nn.Linear(2 * embed_dim, embed_dim),
+            )
+            for _ in range(layers)
+        )
+
+    def forward(
+        self,
+        features: Tensor,  # [..., embed_dim]
+    ) -> tuple[Tensor, Tensor]:
+        for block in self.tower:
+            features = features + block(features)
+        return super().forward(features)
+
+
+@register_model("policy_with_value", dataclass=PolicyWithValueConfig)
+class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
+    """The encoder and decoder of the policy, the latter with a value head."""
+
+    def __init__(self, policy: Any, head: ValueHead, *, freeze: bool) -> None:
+        super().__init__(policy.encoder, policy.decoder)
+        self._frozen = freeze
+        if freeze:
+            self.requires_grad_(False)
+        self.decoder.value_head = head
+
+    @classmethod
+    def build_model(cls, cfg: Any, task: Any) -> "PolicyWithValueModel":
+        """From the policy's checkpoint in training, from the stored options afterwards."""
+        if cfg.policy_model is not None:
+            policy = build_model(_model_config(json.loads(cfg.policy_model)), task)
+        elif cfg.policy_path is not None:
+            models, saved = checkpoint_utils.load_model_ensemble([cfg.policy_path], task=task)
+            policy = models[0]
+            cfg.policy_model = json.dumps(_as_plain(saved.model))
+        else:
+            raise ValueError("--arch policy_with_value needs --policy-path")
+        low, high = resolve_range(cfg.value_min, cfg.value_max)
+        head = TowerValueHead(
+            _feature_size(policy.decoder),
+            layers=cfg.value_tower_layers,
+            low=low,
+            high=high,
+            buckets=cfg.value_buckets,
+        )
+        return cls(policy, head, freeze=cfg.freeze_policy)
+
+    def train(self, mode: bool = True) -> "PolicyWithValueModel":
+        """Training mode; a frozen policy stays in evaluation mode, without dropout."""
+        super().train(mode)
+        if self._frozen:
+            self.encoder.eval()
+            self.decoder.eval()
+            self.decoder.value_head.train(mode)
+        return self
+
+    def forward(
+        self,
+        src_tokens: Tensor,  # [B, S]
+        src_lengths: Tensor,  # [B]
+        prev_output_tokens: Tensor,  # [B, T]
+        features_only: bool = False,
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Logits [B, T, V] (or features [B, T, C]) and extras, among them the value [B, T]."""
+        encoder_out = self.encoder(src_tokens, src_lengths=src_lengths)
+        features, extra = self.decoder.extract_features(prev_output_tokens, encoder_out=encoder_out)
+        value_logits, value = self.decoder.value_head(features)
+        extra = {**extra, "features": features, "value_logits": value_logits, "value": value}
+        return (features if features_only else self.decoder.output_layer(features)), extra
+
+
+def _feature_size(decoder: Any) -> int:
+    """Width of what the decoder's output layer reads."""
+    size = getattr(decoder, "output_embed_dim", None)
+    return int(size if size is not None else decoder.layer_norm.normalized_shape[0])
+
+
+def _as_plain(model: Any) -> dict[str, Any]:
+    """A model's saved options as JSON can hold them."""
+    options = OmegaConf.to_container(model) if isinstance(model, DictConfig) else vars(model)
+    simple = (str, int, float, bool, type(None), list, dict)
+    return {name: value for name, value in options.items() if isinstance(value, simple)}
+
+
+def _model_config(options: dict[str, Any]) -> Any:
+    """The stored options in the form that fairseq builds a model from."""
+    return OmegaConf.create(options) if "_name" in options else Namespace(**options)

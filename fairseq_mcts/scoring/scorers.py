@@ -1,0 +1,147 @@
+"""fairseq scorers for `--scoring`, thin shells around `fairseq_mcts.metrics`."""
+
+# fairseq reads these dataclasses' annotations and knows Optional alone.
+# ruff: noqa: UP045
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from fairseq.dataclass import FairseqDataclass
+from fairseq.scoring import BaseScorer, register_scorer
+
+from fairseq_mcts.metrics import build_metric, parse_metric_spec
+from fairseq_mcts.scoring.sources import SOURCES
+
+
+@dataclass
+class MetricScorerConfig(FairseqDataclass):  # type: ignore[misc]
+    """Options common to all scorers of this package."""
+
+    scorer_options: str = field(
+        default="",
+        metadata={"help": "options of the metric: option=value,option=value (e.g. lowercase=yes)"},
+    )
+
+
+@dataclass
+class EncoderScorerConfig(MetricScorerConfig):
+    """Options of scorers that compare token vectors of an encoder."""
+
+    scorer_model: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "the encoder: a local transformers folder (works without a network) or a hub "
+            "name; default: bert-base-multilingual-cased"
+        },
+    )
+    scorer_layer: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "layer whose vectors are compared; default: bert-score's choice for public "
+            "models, otherwise the last"
+        },
+    )
+    scorer_batch_size: int = field(
+        default=64, metadata={"help": "texts that are encoded at a time"}
+    )
+    scorer_device: Optional[str] = field(
+        default=None, metadata={"help": "torch device of the encoder; default: a GPU if present"}
+    )
+
+
+@dataclass
+class NamedMetricScorerConfig(MetricScorerConfig):
+    """Options of the scorer for any registered metric."""
+
+    scorer_metric: str = field(
+        default="bleu",
+        metadata={"help": "name of a registered metric, for example of one in your --user-dir"},
+    )
+
+
+class MetricScorer(BaseScorer):  # type: ignore[misc]
+    """Collects a corpus sentence by sentence and scores it at the end."""
+
+    metric_name: str
+
+    def __init__(self, cfg: MetricScorerConfig) -> None:
+        super().__init__(cfg)
+        self.metric = build_metric(f"{self.metric_name}:{cfg.scorer_options}", self._options(cfg))
+        if not self.metric.privileged:
+            SOURCES.open()
+
+    def _options(self, cfg: Any) -> dict[str, Any]:
+        """Metric options that have flags of their own."""
+        return {}
+
+    def add_string(self, ref: str, pred: str) -> None:
+        """One sentence; what it is compared with is the reference or its source."""
+        self.ref.append(ref if self.metric.privileged else SOURCES.take())
+        self.pred.append(pred)
+
+    def score(self, order: int = 4) -> float:
+        """The corpus score on the customary scale (BLEU to 100, BERTScore to 1).
+
+        `order` belongs to fairseq's interface; it names BLEU's longest n-gram and must stay 4.
+        """
+        if order != 4:
+            raise ValueError(f"{self.metric.name}: order={order}; use --scorer-options instead")
+        return self.metric.corpus_score(self.pred, self.ref) * self.metric.report_factor
+
+    def result_string(self, order: int = 4) -> str:
+        score = f"{self.score(order):.{self.metric.report_digits}f}"
+        return f"{self.metric.name} = {score} | {self.metric.signature()}"
+
+
+class EncoderScorer(MetricScorer):
+    """A scorer with an encoder that can be chosen by flags."""
+
+    def _options(self, cfg: EncoderScorerConfig) -> dict[str, Any]:
+        options = {
+            "model": cfg.scorer_model,
+            "layer": cfg.scorer_layer,
+            "batch_size": cfg.scorer_batch_size,
+            "device": cfg.scorer_device,
+        }
+        return {key: value for key, value in options.items() if value is not None}
+
+
+@register_scorer("mcts_bleu", dataclass=MetricScorerConfig)
+class MctsBleuScorer(MetricScorer):
+    """sacrebleu's corpus BLEU with its signature."""
+
+    metric_name = "bleu"
+
+
+@register_scorer("mcts_chrf", dataclass=MetricScorerConfig)
+class MctsChrFScorer(MetricScorer):
+    """sacrebleu's corpus chrF with its signature."""
+
+    metric_name = "chrf"
+
+
+@register_scorer("mcts_bertscore", dataclass=EncoderScorerConfig)
+class MctsBertScoreScorer(EncoderScorer):
+    """BERTScore with any local encoder (fairseq's own `bert_score` needs the hub)."""
+
+    metric_name = "bertscore"
+
+
+@register_scorer("mlbertscore", dataclass=EncoderScorerConfig)
+class MLBertScoreScorer(EncoderScorer):
+    """MLBERTScore; the task must announce its sources, as translation_mcts does."""
+
+    metric_name = "mlbertscore"
+
+
+@register_scorer("mcts_metric", dataclass=NamedMetricScorerConfig)
+class NamedMetricScorer(MetricScorer):
+    """Any registered metric by its name."""
+
+    def __init__(self, cfg: NamedMetricScorerConfig) -> None:
+        self.metric_name, options = parse_metric_spec(cfg.scorer_metric)
+        if options:
+            raise ValueError(
+                f"--scorer-metric {cfg.scorer_metric}: give options by --scorer-options"
+            )
+        super().__init__(cfg)

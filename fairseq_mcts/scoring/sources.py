@@ -1,0 +1,54 @@
+"""How the source of a sentence reaches a fairseq scorer.
+
+`fairseq-generate` gives a scorer the reference and the hypothesis, never the source. But it first
+hands each batch to `task.inference_step` and then scores that batch's sentences one by one in the
+same order. So the task announces the sources of a batch before it decodes it, and a scorer that
+compares with the source takes one per sentence:
+
+    def inference_step(self, generator, models, sample, **kwargs):
+        announce_sources(sample, self.source_text)  # a TextDecoder
+        return super().inference_step(generator, models, sample, **kwargs)
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from fairseq_mcts.metrics.text import TextDecoder
+
+
+class SourceFeed:
+    """The sources of the batch that is being decoded, in the order of its rows."""
+
+    def __init__(self) -> None:
+        self.wanted = False  # whether a scorer of this process takes sources
+        self._waiting: deque[str] = deque()
+
+    def open(self) -> None:
+        """A scorer begins to listen; what was announced before is not meant for it."""
+        self.wanted = True
+        self._waiting.clear()
+
+    def announce(self, sources: Iterable[str]) -> None:
+        """The next batch begins; sources that nobody took (for want of references) are dropped."""
+        self._waiting = deque(sources)
+
+    def take(self) -> str:
+        """The source of the next sentence."""
+        if not self._waiting:
+            raise RuntimeError(
+                "this scorer compares with the source, but the task announced none for this "
+                "sentence: decode with --task translation_mcts, or score the output afterwards "
+                "with fairseq-mcts-score"
+            )
+        return self._waiting.popleft()
+
+
+SOURCES = SourceFeed()
+"""The one feed of a process: fairseq gives task and scorer no other thing in common."""
+
+
+def announce_sources(sample: dict[str, Any], decoder: TextDecoder) -> None:
+    """Announce the sources of a fairseq batch as text, if a scorer wants them."""
+    if SOURCES.wanted:
+        SOURCES.announce(decoder.decode_batch(sample["net_input"]["src_tokens"]))

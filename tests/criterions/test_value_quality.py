@@ -1,0 +1,71 @@
+"""The measures of a value against their definitions."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from fairseq_mcts.criterions import value_quality
+
+
+@pytest.fixture(params=range(4))
+def pair(request: pytest.FixtureRequest) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(request.param)
+    scores = torch.rand(60, generator=generator)
+    values = (scores + torch.rand(60, generator=generator)).mul(5).round() / 5  # with ties
+    return values, scores
+
+
+def test_pearson_is_numpys(pair: tuple[torch.Tensor, torch.Tensor]) -> None:
+    values, scores = pair
+    expected = np.corrcoef(values.numpy(), scores.numpy())[0, 1]
+    assert value_quality.pearson(values, scores) == pytest.approx(expected, abs=1e-6)
+
+
+def test_kendall_counts_pairs(
+    pair: tuple[torch.Tensor, torch.Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(value_quality, "_KENDALL_BLOCK", 7)  # several blocks
+    values, scores = pair
+    agree, untied_values, untied_scores = 0, 0, 0
+    for (v, s), (w, t) in itertools.combinations(zip(*pair, strict=True), 2):
+        agree += int(torch.sign(v - w) * torch.sign(s - t))
+        untied_values += int(v != w)
+        untied_scores += int(s != t)
+    expected = agree / (untied_values * untied_scores) ** 0.5
+    assert value_quality.kendall(values, scores) == pytest.approx(expected)
+
+
+def test_constant_values_correlate_with_nothing() -> None:
+    scores = torch.rand(10)
+    assert value_quality.pearson(torch.ones(10), scores) == 0.0
+    assert value_quality.kendall(torch.ones(10), scores) == 0.0
+
+
+def test_perfect_values() -> None:
+    scores = torch.rand(30)
+    assert value_quality.mean_absolute_error(scores, scores) == 0.0
+    assert value_quality.calibration_error(scores, scores) == 0.0
+    assert value_quality.kendall(scores, scores) == pytest.approx(1.0)
+
+
+def test_calibration_sees_a_shift_but_no_noise() -> None:
+    values = torch.tensor([0.2, 0.2, 0.8, 0.8])
+    assert value_quality.calibration_error(
+        values, torch.tensor([0.1, 0.3, 0.9, 0.7]), bins=2
+    ) == pytest.approx(0.0, abs=1e-6)
+    assert value_quality.calibration_error(
+        values, torch.tensor([0.3, 0.3, 0.9, 0.9]), bins=2
+    ) == pytest.approx(0.1)
+
+
+def test_error_by_position() -> None:
+    relative = torch.tensor([0.0, 0.1, 0.3, 0.5, 0.7, 0.99])
+    values = torch.tensor([0.1, 0.3, 0.3, 0.4, 0.5, 0.6])
+    found = value_quality.error_by_position(values, torch.zeros(6), relative)
+    assert found == pytest.approx([0.2, 0.3, 0.4, 0.5, 0.6])
+
+
+def test_error_of_the_mean() -> None:
+    assert value_quality.error_of_the_mean(torch.tensor([0.0, 1.0, 0.5])) == pytest.approx(1 / 3)

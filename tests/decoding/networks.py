@@ -1,0 +1,138 @@
+"""Small random networks, and the slow truth about them: full forward passes without any cache."""
+
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq.models import ARCH_CONFIG_REGISTRY
+from fairseq.models.lstm import LSTMModel
+from fairseq.models.transformer import TransformerModel
+
+from fairseq_mcts.decoding.network_evaluator import Vocabulary, has_value_head
+from tests.models.toys import DUAL, EOS, PAD, POLICY, Batch, make_batch, make_model, toy_task
+
+VOCABULARY = Vocabulary(eos=EOS, pad=PAD, forbidden=(0, PAD))
+
+TRANSFORMERS: dict[str, dict[str, Any]] = {
+    "post_norm": {},
+    "pre_norm_learned": {
+        "decoder_normalize_before": True,
+        "encoder_normalize_before": True,
+        "decoder_learned_pos": True,
+    },
+    "tied_projected": {
+        "share_decoder_input_output_embed": True,
+        "decoder_embed_dim": 32,
+        "decoder_output_dim": 32,
+        "layernorm_embedding": True,
+    },
+    "adaptive": {"adaptive_softmax_cutoff": "10,20"},
+    "scaled": {
+        "scale_fc": True,
+        "scale_attn": True,
+        "scale_heads": True,
+        "scale_resids": True,
+        "activation_fn": "gelu",
+    },
+    "no_positions": {"no_token_positional_embeddings": True},
+}
+
+
+def sharpen(model: Any, seed: int = 3) -> Any:
+    """Random weights with opinions: policies neither flat nor the same everywhere."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in model.decoder.named_parameters():
+            if parameter.dim() > 1 and "embed" not in name:
+                noise = torch.randn(parameter.shape, generator=generator)
+                parameter.copy_(noise * 1.5 / parameter.shape[1] ** 0.5)
+    return model.eval()
+
+
+def fairseq_transformer(**options: Any) -> Any:
+    """An ordinary fairseq transformer, small."""
+    torch.manual_seed(5)
+    sizes = {
+        "encoder_embed_dim": 32,
+        "decoder_embed_dim": 32,
+        "encoder_ffn_embed_dim": 48,
+        "decoder_ffn_embed_dim": 48,
+        "encoder_layers": 2,
+        "decoder_layers": 2,
+        "encoder_attention_heads": 4,
+        "decoder_attention_heads": 4,
+        "max_target_positions": 40,
+        "max_source_positions": 40,
+    }
+    args = Namespace(**{**sizes, **options})
+    ARCH_CONFIG_REGISTRY["transformer"](args)
+    return sharpen(TransformerModel.build_model(args, toy_task()))
+
+
+def lstm() -> Any:
+    """A decoder that can't be stepped."""
+    torch.manual_seed(6)
+    args = Namespace(
+        encoder_embed_dim=16,
+        decoder_embed_dim=16,
+        decoder_out_embed_dim=16,
+        encoder_hidden_size=16,
+        decoder_hidden_size=16,
+    )
+    ARCH_CONFIG_REGISTRY["lstm"](args)
+    args.criterion = "cross_entropy"
+    args.max_source_positions = args.max_target_positions = 100
+    return sharpen(LSTMModel.build_model(args, toy_task()))
+
+
+def dual_head(seed: int = 1) -> Any:
+    """This project's policy and value in one."""
+    return sharpen(make_model(DUAL, seed=seed), seed)
+
+
+def multiquery_policy() -> Any:
+    """This project's policy without a value."""
+    return sharpen(make_model(POLICY, seed=2), 2)
+
+
+class FullForward:
+    """`evaluate` for `fairseq_mcts.search.decode`: each prefix by itself, from its beginning."""
+
+    def __init__(self, policies: Sequence[Any], values: Sequence[Any], batch: Batch) -> None:
+        self._policies, self._values, self._batch = policies, values, batch
+
+    @torch.no_grad()
+    def __call__(
+        self, sentences: list[int], prefixes: list[tuple[int, ...]]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        logprobs, values = [], []
+        for sentence, prefix in zip(sentences, prefixes, strict=True):
+            row = self._batch.row(sentence)
+            tokens = torch.tensor([(EOS, *prefix)])
+            outputs = [model(row.src_tokens, row.src_lengths, tokens) for model in self._policies]
+            each = [
+                model.get_normalized_probs(output, log_probs=True)[0, -1].double()
+                for model, output in zip(self._policies, outputs, strict=True)
+            ]
+            logprobs.append(torch.logsumexp(torch.stack(each), 0).numpy() - np.log(len(each)))
+            heads = [
+                model(row.src_tokens, row.src_lengths, tokens)[1]["value"][0, -1]
+                for model in self._values
+                if has_value_head(model)
+            ]
+            values.append(float(sum(heads)) / max(len(heads), 1))
+        return np.stack(logprobs), np.array(values)
+
+
+def right_padded(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    """Source tokens as the evaluator takes them."""
+    longest = int(batch.src_lengths.max())
+    tokens = torch.full((len(batch.src_lengths), longest), PAD)
+    for row, length in enumerate(batch.src_lengths.tolist()):
+        tokens[row, :length] = batch.src_tokens[row, -length:]
+    return tokens, batch.src_lengths
+
+
+BATCH = make_batch((9, 4, 7, 1, 12), (1, 1, 1, 1, 1))

@@ -1,0 +1,136 @@
+"""The searches on networks equal the pure algorithms driven by full forward passes."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
+from fairseq_mcts.search import Hypothesis, decode, make_search
+from fairseq_mcts.search.constraints import make_constraints
+from fairseq_mcts.search.driver import run
+from fairseq_mcts.search.options import make_options
+from tests.decoding.networks import (
+    BATCH,
+    TRANSFORMERS,
+    VOCABULARY,
+    FullForward,
+    dual_head,
+    fairseq_transformer,
+    lstm,
+    multiquery_policy,
+    right_padded,
+)
+from tests.models.toys import EOS
+
+
+def length_metric(sentence: int, tokens: tuple[int, ...]) -> float:
+    """Any deterministic function of the text."""
+    return ((sum(tokens) * 37 + len(tokens) * 11 + sentence) % 101) / 101
+
+
+SEARCHES: dict[str, dict[str, Any]] = {
+    "mcts_mean": {"search": "mcts", "simulations": 12, "temperature": 0.9},
+    "mcts_max": {"search": "mcts", "simulations": 12, "backup": "max", "choose": "value"},
+    "mcts_roll": {
+        "search": "mcts",
+        "simulations": 6,
+        "leaf": "rollout",
+        "terminal": "metric",
+        "metric": length_metric,
+    },
+    "vgbs": {"search": "vgbs", "beam": 3, "alpha": 0.5, "temperature": 1.3},
+    "beam": {"search": "beam", "beam": 4},
+    "sr_value": {"search": "sr", "samples": 8, "temperature": 0.7},
+    "sr_metric": {
+        "search": "sr",
+        "samples": 8,
+        "top_k": 12,
+        "top_p": 0.9,
+        "epsilon": 0.01,
+        "rank_by": "metric",
+        "metric": length_metric,
+    },
+}
+COMMON: dict[str, Any] = {
+    "eos": EOS,
+    "max_len": 9,
+    "min_len": 2,
+    "forbidden": VOCABULARY.forbidden,
+    "prefixes": [(), (7,), (), (8, 9), ()],
+    "no_repeat_ngram_size": 2,
+}
+
+
+def on_network(
+    policies: Sequence[Any], values: Sequence[Any], options: dict[str, Any]
+) -> list[list[Hypothesis]]:
+    given = dict(options)
+    constraints = make_constraints(len(BATCH.src_lengths), **COMMON)
+    chosen = make_options(given.pop("search"), given)
+    search = make_search(chosen, constraints, n_best=2)
+    evaluator = NetworkEvaluator(make_members(policies, values, VOCABULARY), VOCABULARY)
+    evaluator.begin(*right_padded(BATCH))
+    run(search, evaluator, getattr(chosen, "metric", None))
+    return search.results()
+
+
+def assert_same(
+    found: list[list[Hypothesis]], expected: list[list[Hypothesis]], tolerance: float = 2e-4
+) -> None:
+    for ours, truth in zip(found, expected, strict=True):
+        assert [one.tokens for one in ours] == [one.tokens for one in truth]
+        for one, other in zip(ours, truth, strict=True):
+            np.testing.assert_allclose(
+                one.positional_logprobs, other.positional_logprobs, atol=tolerance
+            )
+            assert (one.value is None) == (other.value is None)
+            if one.value is not None:
+                assert one.value == pytest.approx(other.value, abs=tolerance)
+            assert one.evaluations == other.evaluations
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_multiquery_network_equals_full_passes(name: str) -> None:
+    model = dual_head()
+    options = SEARCHES[name]
+    expected = decode(
+        FullForward([model], [model], BATCH), len(BATCH.src_lengths), n_best=2, **COMMON, **options
+    )
+    assert_same(on_network([model], [model], options), expected)
+
+
+@pytest.mark.parametrize("name", ["mcts_mean", "vgbs", "sr_value"])
+@pytest.mark.parametrize("variant", TRANSFORMERS)
+def test_fairseq_transformer_equals_full_passes(variant: str, name: str) -> None:
+    policy, value = fairseq_transformer(**TRANSFORMERS[variant]), dual_head()
+    options = SEARCHES[name]
+    expected = decode(
+        FullForward([policy], [value], BATCH), len(BATCH.src_lengths), n_best=2, **COMMON, **options
+    )
+    assert_same(on_network([policy], [value], options), expected)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_ensembles_average_probabilities_and_values(name: str) -> None:
+    policies = [multiquery_policy(), fairseq_transformer(), dual_head()]
+    values = [dual_head(seed=4), policies[2]]
+    options = SEARCHES[name]
+    expected = decode(
+        FullForward(policies, values, BATCH), len(BATCH.src_lengths), n_best=2, **COMMON, **options
+    )
+    assert_same(on_network(policies, values, options), expected)
+
+
+def test_unknown_decoder_is_recomputed_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    policy, value = lstm(), dual_head()
+    options = SEARCHES["mcts_mean"]
+    expected = decode(
+        FullForward([policy], [value], BATCH), len(BATCH.src_lengths), n_best=2, **COMMON, **options
+    )
+    with caplog.at_level(logging.WARNING):
+        found = on_network([policy], [value], options)
+    assert "slow" in caplog.text and "LSTMDecoder" in caplog.text
+    assert_same(found, expected)
