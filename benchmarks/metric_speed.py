@@ -3,8 +3,9 @@
     python benchmarks/metric_speed.py --encoder DIR --sources test.en --references test.de
 
 Fifty candidates for each of 200 sources: variants of the reference, some of which occur more than
-once, as among the samples and rollouts of a search (the share is printed). Three ways of asking for
-the same 10,000 scores, each side in the same calls where the caller's order forces them:
+once, as among the samples and rollouts of a search. How many do decides much of the gain, so
+--deviation sets it and the number of distinct ones is printed; at 0.25 hardly any repeat. Three ways
+of asking for the same 10,000 scores, in the same calls where the caller's order forces them:
 
 * search: one candidate of every source at a time, 50 times over, as MCTS+Roll asks. The package
   encodes every source anew each time.
@@ -44,22 +45,23 @@ from fairseq_mcts.metrics.encoder import fingerprint
 from fairseq_mcts.metrics.system_output import read_lines
 
 TOLERANCE = 1e-5
-DEVIATION = 0.05
 Pairs = list[tuple[str, str]]  # (candidate, source)
 
 
-def make_candidates(references: Sequence[str], count: int, seed: int) -> list[list[str]]:
+def make_candidates(
+    references: Sequence[str], count: int, deviation: float, seed: int
+) -> list[list[str]]:
     """`count` variants of each reference, as a sampler would draw them from a peaked model.
 
     At each word there are two other choices, the same for all candidates (another word, or none at
-    all), and each is taken with probability DEVIATION.
+    all), and each is taken with probability `deviation`.
     """
     rng = random.Random(seed)
     vocabulary = [word for text in references for word in text.split()]
     candidates = []
     for text in references:
         choices = [[word, *_alternatives(vocabulary, rng)] for word in text.split()]
-        weights = [1 - 2 * DEVIATION, DEVIATION, DEVIATION]
+        weights = [1 - 2 * deviation, deviation, deviation]
         drawn = ([rng.choices(options, weights)[0] for options in choices] for _ in range(count))
         candidates.append([" ".join(filter(None, words)) for words in drawn])
     return candidates
@@ -189,6 +191,7 @@ def describe(encoder: str, layer: int, options: argparse.Namespace, candidates) 
         "sources": len(candidates),
         "candidates": options.candidates,
         "distinct_candidates": statistics.mean(len(set(own)) for own in candidates),
+        "deviation": options.deviation,
         "seed": options.seed,
         "repeats": options.repeats,
     }
@@ -202,6 +205,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--layer", type=int, help="default: the last one")
     parser.add_argument("--count", type=int, default=200, help="sources (default: %(default)s)")
     parser.add_argument("--candidates", type=int, default=50, help="each (default: %(default)s)")
+    parser.add_argument(
+        "--deviation",
+        type=float,
+        default=0.05,
+        help="probability of each of two other choices at a word (default: %(default)s)",
+    )
     parser.add_argument("--ways", nargs="+", default=["search", "rerank", "single"])
     parser.add_argument("--repeats", type=int, default=1, help="runs of each side")
     parser.add_argument("--seed", type=int, default=1)
@@ -210,13 +219,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sources, references = read_lines(options.sources), read_lines(options.references)
     if len(sources) != len(references):
         parser.error(f"{len(sources)} sources but {len(references)} references")
+    if not 0 <= options.deviation <= 0.5:
+        parser.error(f"--deviation {options.deviation}: must lie between 0 and 0.5")
     transformers.logging.set_verbosity_error()
     with tempfile.TemporaryDirectory() as folder:
         encoder = options.encoder
         if encoder is None:
             encoder = folder
             train_encoder(sources, references, Path(folder), EncoderTraining(steps=200))
-        candidates = make_candidates(references[: options.count], options.candidates, options.seed)
+        candidates = make_candidates(
+            references[: options.count], options.candidates, options.deviation, options.seed
+        )
         calls = arrange(sources[: options.count], candidates)
         unknown = set(options.ways) - set(calls)
         if unknown:
