@@ -104,7 +104,10 @@ def open_scored_split(names: SplitNames) -> ScoredSplit:
                 f"{prefix}.idx has {len(opened[prefix])} rows but {names.score} has {len(scores)}"
             )
     low, high = score_range(record)
-    check_scores(scores, low, high, where=str(names.score))
+    row = first_bad_score(scores, low, high)
+    if row is not None:
+        what = "no number" if math.isnan(scores[row]) else f"outside [{low}, {high}]"
+        raise ScoredDataError(f"{names.score}: row {row} has score {scores[row]}: {what}")
     return ScoredSplit(
         opened[names.source], opened[names.sample], opened[names.reference], scores, record
     )
@@ -135,20 +138,15 @@ def score_range(record: dict[str, Any]) -> tuple[float, float]:
     return -math.inf if low is None else low, math.inf if high is None else high
 
 
-def check_scores(
-    scores: Scores, low: float, high: float, *, where: str, first_row: int = 0
-) -> None:
-    """Refuses the first score that is no number or lies outside [low, high]."""
+def first_bad_score(scores: Scores, low: float, high: float) -> int | None:
+    """The first row whose score is no number or lies outside [low, high]."""
     for begin in range(0, len(scores), _BLOCK):
         block = np.asarray(scores[begin : begin + _BLOCK])
         # float32 as the scores are: 0.9 is then not outside of [0, 0.9]
         good = (block >= np.float32(low)) & (block <= np.float32(high))
         if not good.all():
-            row = int(np.argmin(good))
-            what = "no number" if math.isnan(block[row]) else f"outside [{low}, {high}]"
-            raise ScoredDataError(
-                f"{where}: row {first_row + begin + row} has score {block[row]}: {what}"
-            )
+            return begin + int(np.argmin(good))
+    return None
 
 
 class ScoredRows(NamedTuple):
