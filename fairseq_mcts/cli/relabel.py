@@ -40,12 +40,10 @@ def make_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentPars
     parser.add_argument(
         "--subset", default="train,valid", help="splits, with commas (default: %(default)s)"
     )
-    parser.add_argument(
-        "-s", "--source-lang", metavar="LANG", help="default: from the files' names"
-    )
-    parser.add_argument(
-        "-t", "--target-lang", metavar="LANG", help="default: from the files' names"
-    )
+    for letter, side in (("s", "source"), ("t", "target")):
+        parser.add_argument(
+            f"-{letter}", f"--{side}-lang", metavar="LANG", help="default: from the files' names"
+        )
     parser.add_argument("--user-dir", metavar="DIR", help="folder that registers further metrics")
     _add_decoding_options(parser.add_argument_group("decoding (greedy if --samples is not given)"))
     _add_sharding_options(parser.add_argument_group("many processes"))
@@ -200,9 +198,8 @@ def _relabel(options: argparse.Namespace) -> None:
     for flag in ("max_tokens", "batch_size"):
         if getattr(options, flag) is not None:
             _at_least_one("--" + flag.replace("_", "-"), getattr(options, flag))
-    # "not given" is told from a default: fairseq's own default gives way to --batch-size
     tokens = options.max_tokens
-    if tokens is None:
+    if tokens is None:  # as in fairseq, --batch-size alone is no limit on tokens
         tokens = _MAX_TOKENS if options.batch_size is None else sys.maxsize
     limits = BatchLimits(tokens, options.batch_size)
     relabel(place, _recipe(options), share=share, limits=limits, cpu=options.cpu)

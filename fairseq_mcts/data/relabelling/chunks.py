@@ -4,6 +4,7 @@ import contextlib
 import json
 import shutil
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +33,14 @@ class Counts(NamedTuple):
     skipped: int  # sources left out because they are too long
     empty: int  # samples without any text
     exact: int  # samples equal to the reference
+
+
+def total_counts(counts: Iterable[Counts]) -> Counts:
+    """Of several chunks together."""
+    total = Counts(0, 0, 0, 0)
+    for one in counts:
+        total = Counts(*map(sum, zip(total, one, strict=True)))
+    return total
 
 
 @dataclass(frozen=True)

@@ -27,13 +27,10 @@ class Corpus:
 
     def digest(self) -> str:
         """Of all sentences."""
-        stems = [
-            self.prefix.name + lang for lang in (self.names.source_lang, self.names.target_lang)
-        ]
         files = [
-            self.prefix.with_name(stem + ending)
-            for stem in stems
-            for ending in ("", ".idx", ".bin")
+            self.prefix.with_name(self.prefix.name + language + ending)
+            for language in (self.names.source_lang, self.names.target_lang)
+            for ending in ("", ".idx", ".bin")  # the first is raw text
         ]
         return digest_of_files(path for path in files if path.is_file())
 
@@ -114,11 +111,9 @@ def dictionary_paths(folder: Path, source_lang: str, target_lang: str) -> list[P
 def copy_dictionaries(names: SplitNames, source: Path) -> None:
     """Puts the dictionaries of folder `source` beside a split; other ones there are refused."""
     languages = (names.source_lang, names.target_lang)
-    for path, copy in zip(
-        dictionary_paths(source, *languages),
-        dictionary_paths(names.folder, *languages),
-        strict=True,
-    ):
+    originals = dictionary_paths(source, *languages)
+    copies = dictionary_paths(names.folder, *languages)
+    for path, copy in zip(originals, copies, strict=True):
         content = path.read_bytes()
         if not copy.exists():
             with complete_file(copy) as stream:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairseq_mcts.data.files import process_name, publish, sync
-from fairseq_mcts.data.relabelling.chunks import ChunkStore, Counts
+from fairseq_mcts.data.relabelling.chunks import ChunkStore, total_counts
 from fairseq_mcts.data.relabelling.settings import RelabellingError, Settings, settings_digest
 from fairseq_mcts.data.scored_folder import (
     ScoredSplitWriter,
@@ -35,9 +35,7 @@ def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
     digest = settings_digest(settings)
     chunks = range(num_chunks(settings))
     _refuse_missing(store, chunks, num_shards)
-    counts = Counts(
-        *map(sum, zip(*(store.read_counts(one, digest) for one in chunks), strict=True))
-    )
+    counts = total_counts(store.read_counts(chunk, digest) for chunk in chunks)
     if not counts.rows:
         raise RelabellingError(f"{store.folder}: all {counts.skipped} sources are too long")
 

@@ -1,4 +1,4 @@
-"""The policy that is relabelled with: its checkpoints, on a device, behind the project's decoder."""
+"""The policy that is relabelled with: its checkpoints, and its samples."""
 
 import pickle
 from collections.abc import Sequence
@@ -102,11 +102,13 @@ def _refuse_other_dictionary(path: Path, saved: Any, task: TranslationTask) -> N
     Checkpoints hold no dictionary, but the folder that they were trained on, if it still exists.
     """
     folder = str(getattr(saved.task, "data", None) or "").split(":")[0]
-    pair = (getattr(saved.task, "source_lang", None), getattr(saved.task, "target_lang", None))
-    if not folder or None in pair:
+    source_lang = getattr(saved.task, "source_lang", None)
+    target_lang = getattr(saved.task, "target_lang", None)
+    if not folder or source_lang is None or target_lang is None:
         return
+    paths = dictionary_paths(Path(folder), source_lang, target_lang)
     ours = (task.source_dictionary, task.target_dictionary)
-    for saved_path, dictionary in zip(dictionary_paths(Path(folder), *pair), ours, strict=True):
+    for saved_path, dictionary in zip(paths, ours, strict=True):
         if saved_path.is_file() and Dictionary.load(str(saved_path)) != dictionary:
             raise RelabellingError(
                 f"--path {path} was trained with {saved_path.resolve()}, which is not the "
