@@ -13,6 +13,7 @@ from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import nn
 
+from fairseq_mcts.data.loading import load_reference_pairs, load_scored_dataset, split_names
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.network_evaluator import has_value_head
 from fairseq_mcts.generators import output_lines
@@ -61,6 +62,35 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         self._tokenizer: Any = None
         # checkpoints of --value-path are kept: hub calls build a generator each time
         self._value_models: dict[str, list[Network]] = {}
+        self._has_criterion = False
+
+    def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        """fairseq's; remembered, because it tells training and validation from decoding."""
+        self._has_criterion = True
+        return super().build_criterion(cfg, from_checkpoint)
+
+    def load_dataset(
+        self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any
+    ) -> None:
+        """fairseq's, unless the folder has scores for the split (see `data.scored_folder`).
+
+        Who builds a criterion before loading data, as fairseq's training and validation do, gets
+        samples with scores; others, as fairseq-generate, get the references to compare with.
+        """
+        paths = utils.split_paths(self.cfg.data)
+        folder = paths[(epoch - 1) % len(paths)] if split == self.cfg.train_subset else paths[0]
+        if not split_names(self, split, folder).has_scores():
+            super().load_dataset(split, epoch=epoch, combine=combine, **kwargs)
+        elif self._has_criterion:
+            self.datasets[split] = load_scored_dataset(self, split, folder, combine=combine)
+        else:
+            self.datasets[split] = load_reference_pairs(self, split, folder)
+
+    def _inference_with_bleu(self, generator: Any, sample: dict[str, Any], model: Network) -> Any:
+        """fairseq's --eval-bleu; of data with scores the target is a sample, not the reference."""
+        if "reference" in sample:
+            sample = {**sample, "target": sample["reference"]["src_tokens"]}
+        return super()._inference_with_bleu(generator, sample, model)
 
     def begin_epoch(self, epoch: int, model: nn.Module) -> None:
         """Prepare for an epoch of training."""
