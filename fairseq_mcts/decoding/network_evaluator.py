@@ -22,7 +22,7 @@ class SearchMemoryError(RuntimeError):
 
 def has_value_head(model: Network) -> bool:
     """Whether a model gives values."""
-    return hasattr(model.decoder, "value_head")
+    return hasattr(getattr(model, "decoder", None), "value_head")
 
 
 @dataclass(frozen=True)

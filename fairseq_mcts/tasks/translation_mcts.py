@@ -1,9 +1,11 @@
 """The task `translation_mcts`: fairseq's translation with the decoders of this plugin."""
 
 import dataclasses
+import json
 import logging
+from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Optional
 
 import torch
@@ -14,6 +16,7 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import nn
 
 from fairseq_mcts.data.loading import load_reference_pairs, load_scored_dataset, split_names
+from fairseq_mcts.data.value_range import observed_range, set_value_range
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.network_evaluator import has_value_head
 from fairseq_mcts.generators import output_lines
@@ -29,7 +32,8 @@ from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
-from fairseq_mcts.tasks.search_config import SearchConfig
+from fairseq_mcts.tasks import eval_search
+from fairseq_mcts.tasks.search_config import SEARCHES, SearchConfig
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +51,19 @@ OF_ALL_SEARCHES = (
 
 @dataclass
 class TranslationMctsConfig(SearchConfig, TranslationConfig):  # type: ignore[misc]
-    """Options of fairseq's translation task and of the decoders."""
+    """Options of fairseq's translation task, of the decoders and of validation with them."""
+
+    eval_search: Optional[SEARCHES] = field(  # type: ignore[valid-type]
+        default=None,
+        metadata={
+            "help": "with --eval-bleu: also decode some validation sentences by this search, with "
+            "the decoders' options, and report its BLEU as <search>_bleu"
+        },
+    )
+    eval_search_sentences: int = field(
+        default=50,
+        metadata={"help": "sentences per validation (and worker) that --eval-search decodes"},
+    )
 
 
 @register_task("translation_mcts", dataclass=TranslationMctsConfig)
@@ -63,6 +79,46 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         # checkpoints of --value-path are kept: hub calls build a generator each time
         self._value_models: dict[str, list[Network]] = {}
         self._has_criterion = False
+        self._eval_generator: Any = None  # of --eval-search
+        self._eval_search_left = 0  # sentences that this validation still decodes
+
+    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Network:
+        """fairseq's; a new value head gets the range of the training scores."""
+        if self.cfg.eval_search is not None and not self.cfg.eval_bleu:
+            raise ValueError("--eval-search needs --eval-bleu and its options for text")
+        model = super().build_model(cfg, from_checkpoint)
+        if has_value_head(model) and not from_checkpoint:
+            folders = utils.split_paths(self.cfg.data)
+            observed = observed_range(
+                [split_names(self, self.cfg.train_subset, folder) for folder in folders]
+            )
+            set_value_range(model.decoder.value_head, cfg.value_min, cfg.value_max, observed)
+        if self.cfg.eval_search is not None:
+            overrides = {**json.loads(self.cfg.eval_bleu_args), "search": self.cfg.eval_search}
+            overrides.pop("beam", None)
+            self._eval_generator = self.build_generator([model], Namespace(**overrides))
+        return model
+
+    def begin_valid_epoch(self, epoch: int, model: Network) -> None:
+        """Prepare for a validation."""
+        super().begin_valid_epoch(epoch, model)
+        self._eval_search_left = self.cfg.eval_search_sentences
+
+    def valid_step(self, sample: dict[str, Any], model: Network, criterion: Any) -> Any:
+        """fairseq's, and --eval-search on the first sentences of a validation."""
+        loss, sample_size, log = super().valid_step(sample, model, criterion)
+        if self._eval_generator is not None and self._eval_search_left > 0:
+            part = eval_search.first_sentences(sample, self._eval_search_left)
+            self._eval_search_left -= len(part["target"])
+            bleu = self._inference_with_bleu(self._eval_generator, part, model)
+            log[f"_{self.cfg.eval_search}_bleu_parts"] = eval_search.logged(bleu)
+        return loss, sample_size, log
+
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
+        """fairseq's, and the BLEU of --eval-search."""
+        super().reduce_metrics(logging_outputs, criterion)
+        if self.cfg.eval_search is not None:
+            eval_search.reduce(logging_outputs, str(self.cfg.eval_search))
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """fairseq's; remembered, because it tells training and validation from decoding."""
