@@ -53,7 +53,7 @@ OF_ALL_SEARCHES = (
 class TranslationMctsConfig(SearchConfig, TranslationConfig):  # type: ignore[misc]
     """Options of fairseq's translation task, of the decoders and of validation with them."""
 
-    eval_search: Optional[SEARCHES] = field(  # type: ignore[valid-type]
+    eval_search: Optional[SEARCHES] = field(
         default=None,
         metadata={
             "help": "with --eval-bleu: also decode some validation sentences by this search, with "
