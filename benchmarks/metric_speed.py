@@ -4,8 +4,8 @@
 
 Fifty candidates for each of 200 sources: variants of the reference, some of which occur more than
 once, as among the samples and rollouts of a search. How many do decides much of the gain, so
---deviation sets it and the number of distinct ones is printed; at 0.25 hardly any repeat. Three ways
-of asking for the same 10,000 scores, in the same calls where the caller's order forces them:
+--deviation sets it and the number of distinct ones is printed; at 0.25 hardly any repeat. Three
+ways of asking for the same 10,000 scores, in the same calls where the caller's order forces them:
 
 * search: one candidate of every source at a time, 50 times over, as MCTS+Roll asks. The package
   encodes every source anew each time.
