@@ -34,6 +34,7 @@ def start(command: Callable[[], object], folder: Path, arguments: Sequence[str],
         for number, stream in ((1, "out"), (2, "err")):
             os.dup2(os.open(f"{name}.{stream}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
         sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+        os.environ["HF_HUB_OFFLINE"] = "1"
         torch.set_num_threads(1)  # threads of the parent do not exist here
         sys.argv = ["command", *arguments]
         command()

@@ -1,6 +1,7 @@
 """fairseq-mcts-relabel on a tiny corpus and policy, by forks of this process (see forked.py)."""
 
 import json
+import logging
 import os
 import random
 import re
@@ -82,12 +83,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             lines = (" ".join(f"{letter}{n}" for n in sentence) for sentence in sentences)
             (folder / f"{split}.{language}").write_text("\n".join(lines) + "\n")
     succeed(
-        preprocess.cli_main,
+        partial(logged, preprocess.cli_main),
         folder,
         *("--source-lang", "en", "--target-lang", "de", "--joined-dictionary"),
         *("--trainpref", "train", "--validpref", "valid", "--destdir", "bin"),
     )
-    succeed(train.cli_main, folder, "bin", *training("model"), "--max-epoch", "12")
+    succeed(partial(logged, train.cli_main), folder, "bin", *training("model"), "--max-epoch", "12")
     return folder
 
 
@@ -99,6 +100,13 @@ def training(save_dir: str, task: str = "translation_mcts") -> list[str]:
         *("--optimizer", "adam", "--lr", "0.01", "--max-tokens", "200", "--save-dir", save_dir),
         *("--cpu", "--log-format", "simple", "--seed", "7", "--no-epoch-checkpoints"),
     ]
+
+
+def logged(command: Callable[[], object]) -> None:
+    """fairseq's commands print what they have to say as a log."""
+    layout = "| %(name)s | %(message)s"
+    logging.basicConfig(stream=sys.stdout, level=logging.INFO, format=layout, force=True)
+    command()
 
 
 def succeed(command: Callable[[], object], folder: Path, *arguments: str) -> Ended:
@@ -121,7 +129,8 @@ def complaint(folder: Path, *arguments: str) -> str:
 
 
 def content(out: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*")}
+    files = (path for path in out.rglob("*") if path.is_file())
+    return {str(path.relative_to(out)): path.read_bytes() for path in files}
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +163,7 @@ def test_rows_are_sources_greedy_translations_references_and_scores(
         assert len(set(expected)) > rows / 4  # the policy is neither perfect nor hopeless
 
         generated = succeed(
-            generate.cli_main,
+            partial(logged, generate.cli_main),
             folder,
             *(*POLICY, "--task", "translation", "--beam", "1", "--gen-subset", split),
         ).out
@@ -367,7 +376,7 @@ def test_metrics_see_words_and_not_subwords(folder: Path) -> None:
 def test_fairseq_trains_validates_and_generates_on_the_result(folder: Path, greedy: Path) -> None:
     # fairseq's own task reads pairs of source and sample
     log = succeed(
-        train.cli_main,
+        partial(logged, train.cli_main),
         folder,
         *("greedy", *training("plain", "translation"), "--max-epoch", "1"),
     ).out
@@ -375,20 +384,22 @@ def test_fairseq_trains_validates_and_generates_on_the_result(folder: Path, gree
     # ours reads scores too, and judges its translations by the reference, not by the sample
     bleu = ("--eval-bleu", "--eval-bleu-args", '{"beam": 1, "max_len_b": 12}')
     log = succeed(
-        train.cli_main,
+        partial(logged, train.cli_main),
         folder,
         *("greedy", *training("scored"), "--max-epoch", "40", "--validate-interval", "40", *bleu),
     ).out
     found = re.search(r"\| valid \|.* nll_loss ([\d.]+) .* bleu ([\d.]+)", log)
     assert found, log
-    assert re.search(r"\| train \| epoch 001 .* num_updates 4 ", log)
+    assert re.search(r"\| train \| epoch 001 .* num_updates 12 ", log)
 
     arguments = ("greedy", "--task", "translation_mcts", "--cpu", "--max-tokens", "500")
     model = ("--path", "scored/checkpoint_last.pt")
-    log = succeed(validate.cli_main, folder, *arguments, *model, "--valid-subset", "valid").out
+    log = succeed(
+        partial(logged, validate.cli_main), folder, *arguments, *model, "--valid-subset", "valid"
+    ).out
     assert f"nll_loss {found[1]} " in log
     generated = succeed(
-        generate.cli_main,
+        partial(logged, generate.cli_main),
         folder,
         *(*arguments, *model, "--gen-subset", "valid", "--beam", "1", "--max-len-b", "12"),
         *("--scoring", "sacrebleu"),
