@@ -60,14 +60,15 @@ def run(
     folder: Path,
     arguments: Sequence[str],
     *,
-    kill_after: float | None = None,
+    kill_when: Callable[[], bool] | None = None,
 ) -> Ended:
-    """Runs it to its end, or kills it after some seconds."""
+    """Runs it to its end, or kills it once `kill_when` is true."""
     name = f"process-{time.monotonic_ns()}"
     (folder / f"{name}.out").touch()
     (folder / f"{name}.err").touch()
     process = start(command, folder, arguments, name)
-    if kill_after is not None:
-        time.sleep(kill_after)
+    if kill_when is not None:
+        while not kill_when():
+            time.sleep(0.005)
         os.kill(process, signal.SIGKILL)
     return wait(process, folder, name)
