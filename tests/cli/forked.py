@@ -34,6 +34,7 @@ def start(command: Callable[[], object], folder: Path, arguments: Sequence[str],
         for number, stream in ((1, "out"), (2, "err")):
             os.dup2(os.open(f"{name}.{stream}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
         sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+        os.environ["HF_HUB_OFFLINE"] = "1"
         torch.set_num_threads(1)  # threads of the parent do not exist here
         sys.argv = ["command", *arguments]
         command()
@@ -59,14 +60,15 @@ def run(
     folder: Path,
     arguments: Sequence[str],
     *,
-    kill_after: float | None = None,
+    kill_when: Callable[[], bool] | None = None,
 ) -> Ended:
-    """Runs it to its end, or kills it after some seconds."""
+    """Runs it to its end, or kills it once `kill_when` is true."""
     name = f"process-{time.monotonic_ns()}"
     (folder / f"{name}.out").touch()
     (folder / f"{name}.err").touch()
     process = start(command, folder, arguments, name)
-    if kill_after is not None:
-        time.sleep(kill_after)
+    if kill_when is not None:
+        while not kill_when():
+            time.sleep(0.005)
         os.kill(process, signal.SIGKILL)
     return wait(process, folder, name)
