@@ -23,15 +23,19 @@ from fairseq_mcts.generators import output_lines
 from fairseq_mcts.generators.beam_generator import GnmtBeamGenerator, count_evaluations
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
 from fairseq_mcts.generators.settings import (
-    needs_metric,
+    flag,
     needs_value,
+    refuse_misspelt,
+    refuse_too_many,
     refuse_unsupported,
+    refuse_unused,
     search_options,
 )
 from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.scoring.sources import SOURCES, announce_sources
 from fairseq_mcts.tasks import eval_search
 from fairseq_mcts.tasks.search_config import SEARCHES, SearchConfig
 
@@ -42,7 +46,6 @@ OF_ALL_SEARCHES = (
     "search_budget",
     "search_preset",
     "search_metric",
-    "search_post_process",
     "search_memory",
     "value_path",
     "cheating_value",
@@ -78,6 +81,9 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         self._tokenizer: Any = None
         # checkpoints of --value-path are kept: hub calls build a generator each time
         self._value_models: dict[str, list[Network]] = {}
+        # the dataset that was made of input lines last, and the number of its first line
+        self._lines: Any = None
+        self._first_line = self._next_line = 0
         self._has_criterion = False
         self._eval_generator: Any = None  # of --eval-search
         self._eval_search_left = 0  # sentences that this validation still decodes
@@ -165,6 +171,42 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         self._tokenizer = super().build_tokenizer(args)
         return self._tokenizer
 
+    def get_interactive_tokens_and_lengths(self, lines: Any, encode_fn: Any) -> Any:
+        """fairseq's; counts the lines, so that one that can't be translated can be named."""
+        self._first_line, self._next_line = self._next_line, self._next_line + len(lines)
+        return super().get_interactive_tokens_and_lengths(lines, encode_fn)
+
+    def build_dataset_for_inference(self, *args: Any, **options: Any) -> Any:
+        """fairseq's; remembered as the one whose samples are input lines."""
+        self._lines = super().build_dataset_for_inference(*args, **options)
+        return self._lines
+
+    def filter_indices_by_size(
+        self,
+        indices: Any,
+        dataset: Any,
+        max_positions: Any = None,
+        ignore_invalid_inputs: bool = False,
+    ) -> Any:
+        """fairseq's; but each input line that is too long is named, refused or left out."""
+        if dataset is not self._lines:
+            return super().filter_indices_by_size(
+                indices, dataset, max_positions, ignore_invalid_inputs
+            )
+        kept, too_long = dataset.filter_indices_by_size(indices, max_positions)
+        for sample in sorted(too_long):
+            number = self._first_line + sample
+            complaint = (
+                f"input line {number + 1} (it would be S-{number}) has {dataset.src_sizes[sample]} "
+                f"tokens, more than the model can read (at most {max_positions})"
+            )
+            if not ignore_invalid_inputs:
+                raise ValueError(
+                    f"{complaint}; with --skip-invalid-size-inputs-valid-test it is left out"
+                )
+            logger.warning("%s: left out", complaint)
+        return kept
+
     def build_generator(
         self,
         models: Sequence[Network],
@@ -174,13 +216,16 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         prefix_allowed_tokens_fn: Any = None,
     ) -> Any:
         """The generator that --search asks for; `args` may override the task's options."""
+        if getattr(args, "score_reference", False):  # no search at all
+            return super().build_generator(models, args)
         settings = {
             field.name: getattr(args, field.name, getattr(self.cfg, field.name))
             for field in dataclasses.fields(SearchConfig)
             if not field.name.startswith("_")
         }
+        refuse_misspelt(args if hasattr(args, "keys") else vars(args), settings)
         search = str(settings["search"])
-        if search == "beam" or getattr(args, "score_reference", False):
+        if search == "beam":
             return self._build_beam_generator(
                 models, args, settings, seq_gen_cls, extra_gen_cls_kwargs, prefix_allowed_tokens_fn
             )
@@ -189,14 +234,12 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             raise ValueError(f"prefix_allowed_tokens_fn: not with --search {search}")
         metric = self._build_metric(settings)
         options = search_options(settings, metric)
-        if metric is not None and not needs_metric(options):
-            raise ValueError(
-                "--search-metric: nothing would use it; add --sr-rank-by metric, --mcts-leaf "
-                "rollout or --mcts-terminal metric"
-            )
+        refuse_unused(settings, options)
         value_models = self._value_sources(models, settings) if needs_value(options) else []
         if settings["cheating_value"]:
-            self._check_cheating(bool(value_models))
+            self._check_cheating()
+        n_best = getattr(args, "nbest", 1)
+        refuse_too_many(n_best, options)
         generator = SearchGenerator(
             models,
             self.target_dictionary,
@@ -209,7 +252,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 match_source_len=getattr(args, "match_source_len", False),
                 no_repeat_ngram_size=getattr(args, "no_repeat_ngram_size", 0),
                 unk_penalty=getattr(args, "unkpen", 0),
-                n_best=getattr(args, "nbest", 1),
+                n_best=n_best,
             ),
             # fairseq's commands seed torch with --seed before they build a generator
             seed=torch.initial_seed(),
@@ -220,6 +263,19 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         )
         output_lines.install(generator.statistics)
         return generator
+
+    def inference_step(
+        self, generator: Any, models: Sequence[Network], sample: dict[str, Any], **options: Any
+    ) -> Any:
+        """fairseq's; a scorer that compares with the source (--scoring mlbertscore) hears it."""
+        if SOURCES.wanted:
+            source_text, _ = self._text_decoders(self.cfg.search_post_process)
+            announce_sources(sample, source_text)
+        elif self.cfg.search_post_process is not None and str(self.cfg.search) == "beam":
+            raise ValueError(
+                "--search-post-process: neither a search nor a scorer needs the source's text"
+            )
+        return super().inference_step(generator, models, sample, **options)
 
     def _build_beam_generator(
         self,
@@ -232,25 +288,23 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
     ) -> Any:
         for name in OF_ALL_SEARCHES:
             if settings[name] not in (None, False):
-                flag = "--" + name.replace("_", "-")
-                raise ValueError(f"{flag} {settings[name]}: has no effect with --search beam")
+                raise ValueError(f"{flag(name)} {settings[name]}: has no effect with --search beam")
         search_options({**settings, "search": "beam"}, None)  # refuses other searches' options
         if str(settings["beam_normalization"]) == "gnmt":
             if seq_gen_cls is not None or getattr(args, "print_alignment", None):
                 raise ValueError("--beam-normalization gnmt: not with --print-alignment")
+            if getattr(args, "unnormalized", False):
+                raise ValueError("--beam-normalization gnmt: not with --unnormalized")
             seq_gen_cls = GnmtBeamGenerator
         generator = super().build_generator(
             models, args, seq_gen_cls, extra_gen_cls_kwargs, prefix_allowed_tokens_fn
         )
-        if hasattr(generator, "beam_size"):  # fairseq's scorer of references has none
-            statistics = DecodingStatistics("beam")
-            count_evaluations(generator, statistics)
-            output_lines.install(statistics)
+        statistics = DecodingStatistics("beam")
+        count_evaluations(generator, statistics)
+        output_lines.install(statistics)
         return generator
 
-    def _check_cheating(self, uses_value: bool) -> None:
-        if not uses_value:
-            raise ValueError("--cheating-value: this search uses no value")
+    def _check_cheating(self) -> None:
         if self.source_dictionary != self.target_dictionary:
             raise ValueError(
                 "--cheating-value: the value's encoder would read the target language, which "
@@ -283,7 +337,14 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 )
             return models
         if path not in self._value_models:
-            loaded, _ = checkpoint_utils.load_model_ensemble(utils.split_paths(path), task=self)
+            try:
+                loaded, _ = checkpoint_utils.load_model_ensemble(utils.split_paths(path), task=self)
+            except RuntimeError as error:  # torch's list of weights whose shapes differ
+                raise ValueError(
+                    f"--value-path {path}: does not fit this data's dictionaries of "
+                    f"{len(self.source_dictionary)} and {len(self.target_dictionary)} symbols, or "
+                    f"is damaged: {error}"
+                ) from error
             for model in loaded:
                 if not has_value_head(model):
                     raise ValueError(f"--value-path {path}: holds a model without a value head")
@@ -292,10 +353,13 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         return [model.to(like) for model in self._value_models[path]]
 
     def _text_decoders(self, post_process: Optional[str]) -> tuple[TextDecoder, TextDecoder]:
-        source, target = (
-            TextDecoder(dictionary, self._bpe, self._tokenizer, post_process=post_process)
-            for dictionary in (self.source_dictionary, self.target_dictionary)
-        )
+        try:
+            source, target = (
+                TextDecoder(dictionary, self._bpe, self._tokenizer, post_process=post_process)
+                for dictionary in (self.source_dictionary, self.target_dictionary)
+            )
+        except ValueError as error:
+            raise ValueError(f"give --search-post-process: {error}") from error
         return source, target
 
 

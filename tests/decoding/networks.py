@@ -126,13 +126,10 @@ class FullForward:
         return np.stack(logprobs), np.array(values)
 
 
-def right_padded(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-    """Source tokens as the evaluator takes them."""
-    longest = int(batch.src_lengths.max())
-    tokens = torch.full((len(batch.src_lengths), longest), PAD)
-    for row, length in enumerate(batch.src_lengths.tolist()):
-        tokens[row, :length] = batch.src_tokens[row, -length:]
-    return tokens, batch.src_lengths
+def sources(batch: Batch) -> list[torch.Tensor]:
+    """Source sentences as the evaluator takes them: without padding."""
+    lengths = batch.src_lengths.tolist()
+    return [row[-length:] for row, length in zip(batch.src_tokens, lengths, strict=True)]
 
 
 # longest first, as fairseq sorts a batch: its LSTM insists on it
