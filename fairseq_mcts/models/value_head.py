@@ -22,7 +22,7 @@ def make_bucket_edges(low: float, high: float, buckets: int) -> Tensor:
     if buckets < 2:
         raise ValueError(f"--value-buckets must be at least 2, got {buckets}")
     # float64 first: the rounding of 500 steps must not add up
-    edges = torch.linspace(low, high, buckets + 1, dtype=torch.float64).float()
+    edges = torch.linspace(low, high, buckets + 1, dtype=torch.float64, device="cpu").float()
     if not bool((edges[1:] > edges[:-1]).all()):
         raise ValueError(
             f"--value-buckets {buckets} are too many for the range [{low}, {high}]: "
