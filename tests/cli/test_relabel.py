@@ -90,6 +90,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("--trainpref", "train", "--validpref", "valid", "--destdir", "bin"),
     )
     succeed(partial(logged, train.cli_main), folder, "bin", *training("model"), "--max-epoch", "12")
+    # once in this process: its forks then have the compiled search at hand
+    policy, out = folder / "model" / "checkpoint_best.pt", folder / "first"
+    options = ("--metric", "bleu", "--subset", "valid", "--cpu", "--max-len-b", "2")
+    relabel.main([str(folder / "bin"), "--path", str(policy), "--out", str(out), *options])
     return folder
 
 
@@ -287,6 +291,7 @@ def kill_at_rename(number: int, *, before: bool) -> None:
     relabel.main()
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_rename_changes_nothing(folder: Path, greedy: Path) -> None:
     """Files change by renames alone: a run is killed at each of them, right before or after."""
     arguments = (*POLICY, *CHUNKS, "--metric", "bleu", "--subset", "valid")
@@ -409,15 +414,8 @@ def test_fairseq_trains_validates_and_generates_on_the_result(folder: Path, gree
     log = succeed(
         partial(logged, train.cli_main),
         folder,
-        *(
-            "greedy",
-            *training("scored"),
-            "--max-epoch",
-            "40",
-            "--validate-interval",
-            "40",
-            *judging,
-        ),
+        *("greedy", *training("scored"), "--max-epoch", "1", *judging),
+        *("--finetune-from-model", "model/checkpoint_best.pt"),
     ).out
     found = re.search(r"\| valid \|.* nll_loss ([\d.]+) .* bleu ([\d.]+)", log)
     assert found, log
