@@ -179,10 +179,9 @@ def _place(options: argparse.Namespace) -> Any:
 def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     from fairseq_mcts.data.relabelling.run import merge_only
 
-    for action in parser._actions:
-        given = getattr(options, action.dest, None)
-        if action.dest not in _MERGE_OPTIONS and given != parser.get_default(action.dest):
-            flag = action.option_strings[-1]
+    for name, given in vars(options).items():
+        if name not in _MERGE_OPTIONS and given != parser.get_default(name):
+            flag = "--" + name.replace("_", "-")
             raise ValueError(f"{flag}: not with --merge, which takes the settings of the shards")
     if options.num_shards is not None:
         _at_least_one("--num-shards", options.num_shards)

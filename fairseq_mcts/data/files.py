@@ -12,13 +12,15 @@ _BLOCK = 2**22  # bytes read at a time
 
 
 @contextmanager
-def complete_file(path: Path) -> Iterator[BinaryIO]:
+def complete_file(path: Path, *, workshop: Path | None = None) -> Iterator[BinaryIO]:
     """A file to write that gets its name once it is whole and on disk.
 
     A process killed at any moment leaves the old file or the new one under `path`, never half of
-    one; other processes on any machine may do the same at the same time.
+    one; other processes on any machine may do the same at the same time. What it leaves unfinished
+    lies in `workshop` (of the same file system), beside the file if not given.
     """
-    unfinished = path.with_name(f"{path.name}.{process_name()}.part")
+    folder = path.parent if workshop is None else workshop
+    unfinished = folder / f"{path.name}.{process_name()}.part"
     with unfinished.open("wb") as stream:
         yield stream
         stream.flush()

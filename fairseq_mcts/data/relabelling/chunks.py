@@ -82,11 +82,15 @@ class ChunkStore:
 
     def settings(self) -> tuple[Settings, Settings]:
         """Settings and origin that the store was begun with."""
+        self.refuse_unbegun()
+        content = json.loads((self.folder / _SETTINGS).read_text(encoding="utf-8"))
+        return content["settings"], content["origin"]
+
+    def refuse_unbegun(self) -> None:
+        """Refuses a store that does not exist."""
         path = self.folder / _SETTINGS
         if not path.exists():
             raise RelabellingError(f"{path} does not exist: nothing was relabelled here yet")
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return content["settings"], content["origin"]
 
     def finished(self) -> set[int]:
         """Numbers of the chunks that are there."""

@@ -1,6 +1,5 @@
 """The policy that is relabelled with: its checkpoints, and its samples."""
 
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import torch
 from fairseq import checkpoint_utils
-from fairseq.data import Dictionary
+from fairseq.data import Dictionary, data_utils
 from fairseq.tasks.translation import TranslationTask
 from torch import Tensor
 
@@ -80,7 +79,7 @@ class PolicyFiles:
                 [model], saved = checkpoint_utils.load_model_ensemble(
                     [str(path)], arg_overrides=dict(self.model_overrides), task=task
                 )
-            except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError) as error:
+            except Exception as error:  # a file that is no checkpoint fails in any way
                 raise _explained(path, task, error) from error
             _refuse_other_dictionary(path, saved, task)
             models.append((model.half() if self.fp16 else model).to(device).eval())
@@ -89,7 +88,7 @@ class PolicyFiles:
 
 def _explained(path: Path, task: TranslationTask, error: Exception) -> RelabellingError:
     if "size mismatch" not in str(error) or "embed_tokens" not in str(error):
-        return RelabellingError(f"--path {path}: can't be loaded: {error}")
+        return RelabellingError(f"--path {path}: can't be loaded: {error!r}")
     return RelabellingError(
         f"--path {path}: its vocabulary is not that of the data, whose dictionaries have "
         f"{len(task.source_dictionary)} and {len(task.target_dictionary)} types"
@@ -101,12 +100,14 @@ def _refuse_other_dictionary(path: Path, saved: Any, task: TranslationTask) -> N
 
     Checkpoints hold no dictionary, but the folder that they were trained on, if it still exists.
     """
-    folder = str(getattr(saved.task, "data", None) or "").split(":")[0]
+    folder = Path(str(getattr(saved.task, "data", None) or "").split(":")[0])
     source_lang = getattr(saved.task, "source_lang", None)
     target_lang = getattr(saved.task, "target_lang", None)
-    if not folder or source_lang is None or target_lang is None:
+    if folder.is_dir() and (source_lang is None or target_lang is None):
+        source_lang, target_lang = data_utils.infer_language_pair(str(folder))
+    if source_lang is None or target_lang is None:
         return
-    paths = dictionary_paths(Path(folder), source_lang, target_lang)
+    paths = dictionary_paths(folder, source_lang, target_lang)
     ours = (task.source_dictionary, task.target_dictionary)
     for saved_path, dictionary in zip(paths, ours, strict=True):
         if saved_path.is_file() and Dictionary.load(str(saved_path)) != dictionary:

@@ -147,7 +147,7 @@ def relabel(
     # nothing is written before everything that can be refused has been
     for job in todo:
         job.store.begin(job.settings, _origin(place, recipe))
-        copy_dictionaries(job.store.names, place.data)
+        copy_dictionaries(job.store.names, place.data, job.store.folder)
         if labeller is not None:
             job.make_chunks(labeller)
         if share is None:
@@ -163,13 +163,14 @@ def merge_only(place: Place, num_shards: int | None, *, say: Callable[[str], Non
     """Merges what shards have made."""
     task = place.open_task()
     for split in place.splits:
-        names = place.target(task, split)
-        if names.has_scores():
-            ChunkStore(names).remove()  # a merge may have been killed just before it did
+        store = ChunkStore(place.target(task, split))
+        if store.names.has_scores():
+            store.remove()  # a merge may have been killed just before it did
             say(f"{split}: complete in {place.out}, nothing to do")
-        else:
-            copy_dictionaries(names, place.data)
-            say(summary(merge(ChunkStore(names), num_shards)))
+            continue
+        store.refuse_unbegun()
+        copy_dictionaries(store.names, place.data, store.folder)
+        say(summary(merge(store, num_shards)))
 
 
 def _settings(

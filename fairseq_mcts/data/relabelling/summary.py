@@ -29,11 +29,12 @@ def summary(record: dict[str, Any]) -> str:
 
 
 def histogram_lines(histogram: dict[str, list[Any]], rows: int) -> list[str]:
-    """One line a bin: its bounds, a bar, and its share of all rows."""
+    """One line a bin, from the first that holds scores to the last: bounds, bar, share, count."""
     edges, counts = histogram["edges"], histogram["counts"]
-    most = max(counts)
-    return [
-        f"  {edges[bin]:8.3f} – {edges[bin + 1]:<8.3f} "
-        f"{'#' * round(_BAR * count / most):<{_BAR}} {count / rows:6.1%} {count:,}"
-        for bin, count in enumerate(counts)
-    ]
+    filled = [bin for bin, count in enumerate(counts) if count]
+    lines = []
+    for bin in range(filled[0], filled[-1] + 1):
+        bar = "#" * round(_BAR * counts[bin] / max(counts))
+        bounds = f"{edges[bin]:8.3f} – {edges[bin + 1]:<8.3f}"
+        lines.append(f"  {bounds} {bar:<{_BAR}} {counts[bin] / rows:6.1%} {counts[bin]:,}")
+    return lines
