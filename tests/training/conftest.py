@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Fairseq, fairseq
+from tests.cli.conftest import write_corpus
+from tests.training.forked_fairseq import ForkedFairseq
 from tests.training.scored_corpus import write_scored_folder
-
-__all__ = ["fairseq"]
 
 Options = Callable[..., list[str]]
 
@@ -23,20 +22,35 @@ STEPS = (
 
 
 @pytest.fixture(scope="session")
-def scored(fairseq: Fairseq) -> Path:
+def fairseq(tmp_path_factory: pytest.TempPathFactory) -> ForkedFairseq:
+    """fairseq's commands in a folder with a corpus, already preprocessed into `bin`."""
+    folder = tmp_path_factory.mktemp("training")
+    write_corpus(folder)
+    fairseq = ForkedFairseq(folder)
+    fairseq.run(
+        "preprocess",
+        *("--task", "translation_mcts", "--source-lang", "en", "--target-lang", "de"),
+        *("--trainpref", "train", "--validpref", "valid", "--testpref", "test"),
+        *("--joined-dictionary", "--destdir", "bin"),
+    )
+    return fairseq
+
+
+@pytest.fixture(scope="session")
+def scored(fairseq: ForkedFairseq) -> Path:
     """The folder `scored` with samples and scores of the corpus."""
     write_scored_folder(fairseq.folder, fairseq.folder / "bin", fairseq.folder / "scored")
     return fairseq.folder / "scored"
 
 
 @pytest.fixture(scope="session")
-def policy(fairseq: Fairseq) -> str:
+def policy(fairseq: ForkedFairseq) -> str:
     """A supervised policy, trained for a moment."""
     fairseq.run(
         "train",
         *("bin", "--task", "translation_mcts", "--arch", "multiquery_transformer_tiny", *SMALL),
         *("--criterion", "label_smoothed_cross_entropy", "--label-smoothing", "0.1", *STEPS),
-        *("--max-epoch", "8", "--disable-validation", "--save-dir", "policy"),
+        *("--max-epoch", "25", "--disable-validation", "--save-dir", "policy"),
     )
     return "policy/checkpoint_last.pt"
 

@@ -33,7 +33,7 @@ def fairseqs_own(fairseq: Any) -> str:
         *("--encoder-attention-heads", "2", "--decoder-attention-heads", "2"),
         *("--encoder-ffn-embed-dim", "64", "--decoder-ffn-embed-dim", "64"),
         *("--activation-fn", "gelu", "--criterion", "cross_entropy", *STEPS),
-        *("--max-epoch", "8", "--disable-validation", "--save-dir", "fairseqs-own"),
+        *("--max-epoch", "25", "--disable-validation", "--save-dir", "fairseqs-own"),
     )
     return "fairseqs-own/checkpoint_last.pt"
 
@@ -59,7 +59,7 @@ def trained(request: Any, fairseq: Any, scored: Path) -> Trained:
         *("scored", "--task", "translation_mcts", "--arch", "policy_with_value"),
         *("--policy-path", given.name, "--freeze-policy", "--value-tower-layers", "1"),
         *("--criterion", "value", "--policy-weight", "0", "--value-weight", "1", *STEPS),
-        *("--max-epoch", "6", "--save-dir", save_dir),
+        *("--max-epoch", "20", "--save-dir", save_dir),
     )
     given.unlink()
     return Trained(original, fairseq.folder / save_dir, log)
