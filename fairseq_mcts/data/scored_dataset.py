@@ -70,7 +70,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
     def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
         """A batch of B rows, longest source first.
 
-        `id` [B], `score` [B] float32, `nsentences`, and `ntokens`, which counts y1 .. yn eos.
+        `id` [B], `score` [B] float64, `nsentences`, and `ntokens`, which counts y1 .. yn eos.
         `net_input`: `src_tokens` [B, S], `src_lengths` [B] and `prev_output_tokens` [B, T] = eos
         y1 .. yn eos. `target` [B, T] = y1 .. yn eos and padding: nothing follows the closing eos.
         `reference`: `src_tokens` [B, R] and `src_lengths` [B], as an encoder takes them.
@@ -90,7 +90,8 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
                 "prev_output_tokens": self._padded([torch.cat([eos, one]) for one in targets]),
             },
             "target": self._padded([torch.cat([one, none]) for one in targets]),
-            "score": torch.tensor([row["score"] for row in samples], dtype=torch.float32),
+            # float64, because fairseq rounds all float32 of a batch under --fp16 and --bf16
+            "score": torch.tensor([row["score"] for row in samples], dtype=torch.float64),
             "reference": self._encoder_input([row["reference"] for row in samples]),
         }
 

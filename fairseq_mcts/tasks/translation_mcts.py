@@ -5,14 +5,17 @@ import json
 import logging
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
 import torch
 from fairseq import checkpoint_utils, utils
+from fairseq.data import encoders
 from fairseq.dataclass.configs import GenerationConfig
-from fairseq.tasks import register_task
+from fairseq.tasks import FairseqTask, register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from omegaconf import OmegaConf, open_dict
 from torch import nn
 
 from fairseq_mcts.data.loading import load_reference_pairs, load_scored_dataset, split_names
@@ -35,6 +38,7 @@ from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
 from fairseq_mcts.scoring.sources import SOURCES, announce_sources
 from fairseq_mcts.tasks import eval_search
 from fairseq_mcts.tasks.search_config import SEARCHES, SearchConfig
@@ -85,25 +89,52 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         self._lines: Any = None
         self._first_line = self._next_line = 0
         self._has_criterion = False
+        self.sequence_generator: Any = None  # of --eval-bleu
         self._eval_generator: Any = None  # of --eval-search
-        self._eval_search_left = 0  # sentences that this validation still decodes
+        # sentences that this validation still decodes
+        self._eval_search_left = cfg.eval_search_sentences
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Network:
         """fairseq's; a new value head gets the range of the training scores."""
         if self.cfg.eval_search is not None and not self.cfg.eval_bleu:
             raise ValueError("--eval-search needs --eval-bleu and its options for text")
-        model = super().build_model(cfg, from_checkpoint)
-        if has_value_head(model) and not from_checkpoint:
+        if self.cfg.eval_search is not None and str(self.cfg.search) != "beam":
+            raise ValueError(f"--search {self.cfg.search}: give either this or --eval-search")
+        # not that of the translation task: it would validate by whatever was built last, a teacher
+        # for example, and not by what is trained
+        model = FairseqTask.build_model(self, cfg, from_checkpoint)
+        if from_checkpoint:
+            return model
+        if has_value_head(model):
             folders = utils.split_paths(self.cfg.data)
             observed = observed_range(
                 [split_names(self, self.cfg.train_subset, folder) for folder in folders]
             )
             set_value_range(model.decoder.value_head, cfg.value_min, cfg.value_max, observed)
-        if self.cfg.eval_search is not None:
-            overrides = {**json.loads(self.cfg.eval_bleu_args), "search": self.cfg.eval_search}
-            overrides.pop("beam", None)
-            self._eval_generator = self.build_generator([model], Namespace(**overrides))
+        if isinstance(model, PolicyWithValueModel):
+            # fairseq saves this configuration, not the copy that the model was built from
+            with open_dict(cfg) if OmegaConf.is_config(cfg) else nullcontext():
+                cfg.policy_model = model.policy_model
+        if self.cfg.eval_bleu:
+            self._prepare_decoding(model)
         return model
+
+    def _prepare_decoding(self, model: Network) -> None:
+        """The decoders of --eval-bleu and --eval-search."""
+        detok_args = json.loads(self.cfg.eval_bleu_detok_args)
+        self.tokenizer = encoders.build_tokenizer(
+            Namespace(tokenizer=self.cfg.eval_bleu_detok, **detok_args)
+        )
+        options = json.loads(self.cfg.eval_bleu_args)
+        if self.cfg.eval_search is None:
+            self.sequence_generator = self.build_generator([model], Namespace(**options))
+            return
+        # the decoders' options are those of --eval-search: --eval-bleu itself goes without
+        unset = {one.name: one.default for one in _decoder_options()}
+        self.sequence_generator = self.build_generator([model], Namespace(**unset | options))
+        options.pop("beam", None)
+        options["search"] = self.cfg.eval_search
+        self._eval_generator = self.build_generator([model], Namespace(**options))
 
     def begin_valid_epoch(self, epoch: int, model: Network) -> None:
         """Prepare for a validation."""
@@ -112,6 +143,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
 
     def valid_step(self, sample: dict[str, Any], model: Network, criterion: Any) -> Any:
         """fairseq's, and --eval-search on the first sentences of a validation."""
+        if self.cfg.eval_bleu and self.sequence_generator is None:  # in fairseq-validate
+            self._prepare_decoding(model)
         loss, sample_size, log = super().valid_step(sample, model, criterion)
         if self._eval_generator is not None and self._eval_search_left > 0:
             part = eval_search.first_sentences(sample, self._eval_search_left)
@@ -219,9 +252,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         if getattr(args, "score_reference", False):  # no search at all
             return super().build_generator(models, args)
         settings = {
-            field.name: getattr(args, field.name, getattr(self.cfg, field.name))
-            for field in dataclasses.fields(SearchConfig)
-            if not field.name.startswith("_")
+            one.name: getattr(args, one.name, getattr(self.cfg, one.name))
+            for one in _decoder_options()
         }
         refuse_misspelt(args if hasattr(args, "keys") else vars(args), settings)
         search = str(settings["search"])
@@ -361,6 +393,10 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         except ValueError as error:
             raise ValueError(f"give --search-post-process: {error}") from error
         return source, target
+
+
+def _decoder_options() -> list[dataclasses.Field[Any]]:
+    return [one for one in dataclasses.fields(SearchConfig) if not one.name.startswith("_")]
 
 
 def _megabytes(given: Optional[float]) -> Optional[int]:

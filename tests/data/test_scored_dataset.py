@@ -52,7 +52,7 @@ def test_a_batch_holds_what_the_criterions_need(scored: Any, left: bool) -> None
     assert batch["target"].tolist() == padded(wanted, left=False)
     assert batch["target"].shape == batch["net_input"]["prev_output_tokens"].shape
     assert int(batch["target"].ne(PAD).sum()) == batch["ntokens"]
-    assert batch["score"].dtype == torch.float32
+    assert batch["score"].dtype == torch.float64
     assert batch["score"].tolist() == scored.scores[order].tolist()
     assert dataset.collater([]) == {}
 
