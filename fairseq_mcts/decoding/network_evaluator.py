@@ -56,6 +56,9 @@ class Member:
         """The encoder's output for all sentences (of any lengths, unpadded), in their order."""
         longest = max(map(len, sources))
         if self._steppable:
+            # fairseq's encoder works on [T, S, C] views, which are contiguous for a single sentence
+            # only, and torch then adds biases at another moment: such a batch gets a companion
+            sources = sources if len(sources) > 1 else [sources[0], sources[0]]
             tokens, lengths = _right_padded(sources, padded_length(longest), self._pad)
             return self.model.encoder(tokens, src_lengths=lengths)
         # encoders of other make may want what fairseq's datasets give them (fairseq's LSTM does):

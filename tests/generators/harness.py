@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from fairseq import checkpoint_utils, options
 from fairseq.dataclass.configs import GenerationConfig
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq_cli import generate as generate_command
 from fairseq_cli import interactive as interactive_command
 
@@ -17,7 +18,7 @@ from fairseq_mcts.generators.search_generator import sentence_seed
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.search import Hypothesis, decode
-from fairseq_mcts.tasks.translation_mcts import TranslationMctsConfig, TranslationMctsTask
+from fairseq_mcts.tasks.translation_mcts import TranslationMctsTask
 from tests.decoding.networks import FullForward
 from tests.generators.trained import Trained
 from tests.models.toys import Batch
@@ -143,8 +144,10 @@ class Sentences(Batch):
 
 def load(trained: Trained, *paths: Path, values: Sequence[Path] = ()) -> Setup:
     """The models of `--path` and `--value-path`."""
-    config = TranslationMctsConfig(data=str(trained.data), source_lang="en", target_lang="de")
-    task = TranslationMctsTask.setup_task(config)
+    parser = options.get_generation_parser(default_task="translation_mcts")
+    arguments = [str(trained.data), "--task", "translation_mcts", "--path", "none"]
+    args = options.parse_args_and_arch(parser, input_args=arguments)
+    task = TranslationMctsTask.setup_task(convert_namespace_to_omegaconf(args).task)
     task.load_dataset("test")
 
     def models(files: Sequence[Path]) -> list[Any]:

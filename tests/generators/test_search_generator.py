@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from sacrebleu.metrics import BLEU
 
+from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.search import Hypothesis
 from tests.generators.harness import DECODERS, Setup, load
 from tests.generators.trained import SEEN, UNSEEN, Trained
@@ -38,12 +40,13 @@ def setup(request: pytest.FixtureRequest) -> Setup:
 def test_policies_are_trained_and_values_differ(setup: Setup) -> None:
     """What follows would prove little on flat policies and constant values."""
     found = setup.generate(search="mcts", mcts_simulations=8, max_len_b=MAX_LEN)
-    best = setup.generate(search="beam", max_len_b=MAX_LEN)
+    text = TextDecoder(setup.task.target_dictionary, post_process="sentencepiece").decode
     dataset = setup.task.dataset("test")
-    hits = [hypos[0]["tokens"].equal(dataset[one]["target"]) for one, hypos in best.items()]
-    assert sum(hits) > SEEN / 2
-    values = [hypotheses[0]["value"] for hypotheses in found.values()]
-    assert np.std(values) > 0.02
+    best = setup.generate(search="beam", max_len_b=MAX_LEN)
+    hypotheses = [text(best[one][0]["tokens"]) for one in range(len(dataset))]
+    references = [text(dataset[one]["target"]) for one in range(len(dataset))]
+    assert BLEU().corpus_score(hypotheses, [references]).score > 25
+    assert np.std([one["value"] for [one] in found.values()]) > 0.02
 
 
 @pytest.mark.parametrize("name", DECODERS)
