@@ -181,6 +181,19 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         else:
             self.datasets[split] = load_reference_pairs(self, split, folder)
 
+    def get_batch_iterator(self, dataset: Any, *args: Any, epoch: int = 1, **options: Any) -> Any:
+        """fairseq's, with the same batches whatever epoch a training is resumed in.
+
+        fairseq seeds the batches by the epoch, but an uninterrupted training keeps those of its
+        first epoch: after a resumption it would go on with others.
+        """
+        is_new = dataset not in self.dataset_to_epoch_iter
+        iterator = super().get_batch_iterator(dataset, *args, epoch=1, **options)
+        if is_new:
+            dataset.set_epoch(epoch)
+            iterator.epoch = epoch
+        return iterator
+
     def _inference_with_bleu(self, generator: Any, sample: dict[str, Any], model: Network) -> Any:
         """fairseq's --eval-bleu; of data with scores the target is a sample, not the reference."""
         if "reference" in sample:
