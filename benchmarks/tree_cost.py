@@ -105,7 +105,7 @@ class TableEvaluator:
             ),
             action_tokens=tokens,
             action_logprobs=logprobs,
-            log_weights=logprobs,
+            weights=np.exp(logprobs),
             values=self.model.values[rows],
             drawn_tokens=np.zeros(0, np.int32),
             drawn_logprobs=np.zeros(0, np.float64),
