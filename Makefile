@@ -19,6 +19,9 @@ PYTEST_ARGS ?=
 export OMP_NUM_THREADS ?= 1
 export OMP_WAIT_POLICY ?= PASSIVE
 export GOMP_SPINCOUNT ?= 0
+# Keep freed memory instead of giving it back to Linux and asking again at every step of training.
+export MALLOC_MMAP_THRESHOLD_ ?= 1073741824
+export MALLOC_TRIM_THRESHOLD_ ?= 2147483648
 
 INSTALLED := $(VENV)/.installed
 
@@ -29,12 +32,13 @@ help: ## list the targets
 
 setup: $(INSTALLED) ## create .venv and install the package for development
 
-$(INSTALLED): setup.py pyproject.toml
+$(INSTALLED): setup.py
 	@echo "== installing into $(VENV) with $$($(PYTHON) --version); some minutes the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	# fairseq compiles against torch, so torch comes first and pip must not fetch another one
 	$(BIN)/python -m pip install --quiet torch==$(TORCH) numpy cython wheel 'setuptools>=64'
 	$(BIN)/python -m pip install --quiet --no-build-isolation -e '.[dev]'
+	$(BIN)/python -m fairseq_mcts.search
 	touch $@
 
 test: lint ## check style and types, then run all tests

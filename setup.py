@@ -42,6 +42,7 @@ setup(
     ],
     entry_points={
         "console_scripts": [
+            "fairseq-mcts-relabel = fairseq_mcts.cli.relabel:main",
             "fairseq-mcts-score = fairseq_mcts.cli.score:main",
         ],
     },

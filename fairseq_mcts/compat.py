@@ -199,6 +199,54 @@ def _keep_the_last_batch() -> None:
     data_utils.batch_by_size = batch_by_size_without_loss
 
 
+# ------------------------------------------------------------------------------ bf16 without TPU
+
+
+def _bf16_means_tpu() -> bool:
+    from fairseq import utils
+    from fairseq.trainer import Trainer
+
+    return utils.xm is None and not hasattr(Trainer.__init__, "__wrapped__")
+
+
+def _train_bf16_on_the_device_there_is() -> None:
+    from fairseq.trainer import Trainer
+
+    build = Trainer.__init__
+
+    @functools.wraps(build)
+    def build_trainer(self: Any, cfg: Any, *args: Any, **kwargs: Any) -> None:
+        if cfg.common.bf16:
+            cfg.common.tpu = False
+        build(self, cfg, *args, **kwargs)
+
+    Trainer.__init__ = build_trainer
+
+
+# ------------------------------------------------------------------- what workers tell each other
+
+
+def _gathers_by_cuda_buffers() -> bool:
+    from fairseq import utils
+    from fairseq.distributed import utils as distributed
+
+    return utils.xm is None and distributed.all_gather_list.__module__ != __name__
+
+
+def _gather_anything_on_any_device() -> None:
+    from fairseq import utils
+    from fairseq.distributed import utils as distributed
+
+    def all_gather_list(data: Any, group: Any = None, max_size: int = 0) -> list[Any]:
+        """The data of all workers, by rank; `max_size` was the size of fairseq's buffer."""
+        group = distributed.get_global_group() if group is None else group
+        gathered: list[Any] = [None] * distributed.get_world_size(group=group)
+        torch.distributed.all_gather_object(gathered, utils.move_to_cpu(data), group=group)
+        return gathered
+
+    distributed.all_gather_list = all_gather_list
+
+
 # -------------------------------------------------------------------------------------- warnings
 
 _NOISE: tuple[tuple[type[Warning], str], ...] = (
@@ -242,6 +290,25 @@ FIXES: tuple[Fix, ...] = (
         ),
         is_needed=_batch_by_size_drops_the_rest,
         mend=_keep_the_last_batch,
+    ),
+    Fix(
+        name="bf16-without-tpu",
+        fault=(
+            "fairseq-train takes --bf16 as a request for a TPU and crashes where torch_xla is "
+            "missing ('NoneType' object has no attribute 'xla_device'), on GPUs and CPUs alike."
+        ),
+        is_needed=_bf16_means_tpu,
+        mend=_train_bf16_on_the_device_there_is,
+    ),
+    Fix(
+        name="workers-gather-any-data",
+        fault=(
+            "all_gather_list, by which workers exchange logs that cannot be summed, allocates its "
+            "buffers on a GPU even in training on CPUs, and takes no more than 16 KiB of a "
+            "worker, less than the values of one validation batch."
+        ),
+        is_needed=_gathers_by_cuda_buffers,
+        mend=_gather_anything_on_any_device,
     ),
     Fix(
         name="no-warning-noise",

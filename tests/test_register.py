@@ -1,24 +1,11 @@
-"""The folders for `--user-dir`, as fairseq itself loads them."""
+"""Registration, and the folder for `--user-dir` in a clone; test_packaging has the other one."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 REPOSITORY = Path(__file__).parents[1]
-
-
-def user_dir_of_an_installed_package() -> str:
-    printed = subprocess.run(
-        [sys.executable, "-m", "fairseq_mcts.user_dir"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-    )
-    return printed.stdout.strip()
 
 
 def test_plugin_is_known_to_fairseq_and_a_second_registration_changes_nothing() -> None:
@@ -36,21 +23,17 @@ def test_plugin_is_known_to_fairseq_and_a_second_registration_changes_nothing() 
     assert ARCH_MODEL_REGISTRY["multiquery_transformer_tiny"] is model
 
 
-@pytest.mark.parametrize("place", ["clone", "package"])
-def test_fairseq_loads_the_folder(place: str, tmp_path: Path) -> None:
+def test_fairseq_loads_the_folder_of_a_clone_from_anywhere_and_twice(tmp_path: Path) -> None:
     folder = str(REPOSITORY / "user_dir")
-    environment = {**os.environ}
-    environment.pop("PYTHONPATH", None)
-    if place == "package":
-        folder = user_dir_of_an_installed_package()
-        environment["PYTHONPATH"] = str(REPOSITORY)
     code = f"""
 from argparse import Namespace
 from fairseq import tasks, utils
 utils.import_user_module(Namespace(user_dir={folder!r}))
-utils.import_user_module(Namespace(user_dir={folder + "/"!r}))
+utils.import_user_module.memo.clear()
+utils.import_user_module(Namespace(user_dir={folder!r}))
 print(tasks.TASK_REGISTRY["translation_mcts"].__name__)
 """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     result = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -62,8 +45,13 @@ print(tasks.TASK_REGISTRY["translation_mcts"].__name__)
     assert result.stdout.strip() == "TranslationMctsTask", result.stderr
 
 
-def test_the_packaged_folder_has_nothing_beside_it_that_could_hide_a_users_module() -> None:
-    """fairseq puts the parent of the folder first on `sys.path`."""
-    folder = Path(user_dir_of_an_installed_package())
-    modules = {path.stem for path in folder.parent.iterdir() if path.stem != "__pycache__"}
-    assert modules == {"__init__", "__main__", "fairseq_mcts_plugin"}
+def test_importing_the_package_loads_neither_torch_nor_fairseq() -> None:
+    code = "import fairseq_mcts, sys; print({'torch', 'fairseq', 'numpy'} & set(sys.modules))"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=REPOSITORY,
+    )
+    assert result.stdout.strip() == "set()"

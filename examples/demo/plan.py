@@ -16,10 +16,10 @@ SEED = "1"
 class Sizes:
     """How large the demo is; the defaults take minutes on one core."""
 
-    train_pairs: int = 30000
+    train_pairs: int = 20000
     held_out_pairs: int = 500
     pieces: int = 2000
-    updates: int = 1200
+    updates: int = 1500
 
 
 @dataclass(frozen=True)
@@ -113,16 +113,18 @@ class Plan:
         )
 
     def _train_policy(self) -> Stage:
+        updates = str(self.sizes.updates)
         return Stage(
             name="train",
             title="train the policy, a multi-query transformer",
             command=(
-                *("fairseq-train", str(self.binarised), *PLUGIN, *QUIET, "--log-interval", "20"),
+                *("fairseq-train", str(self.binarised), *PLUGIN, *QUIET, "--log-interval", "25"),
                 *("--arch", "multiquery_transformer_tiny", "--share-all-embeddings"),
                 *("--criterion", "label_smoothed_cross_entropy", "--label-smoothing", "0.1"),
                 *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--adam-eps", "1e-9"),
-                *("--lr", "0.004", "--lr-scheduler", "inverse_sqrt", "--warmup-updates", "300"),
-                *("--max-tokens", "2000", "--max-update", str(self.sizes.updates)),
+                # a rate that falls to zero makes the most of a short training
+                *("--lr", "0.005", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
+                *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "1000"),
                 *("--no-epoch-checkpoints", "--save-dir", str(self.policy), "--seed", SEED),
             ),
             output=self.policy,

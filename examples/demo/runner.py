@@ -73,7 +73,7 @@ class Runner:
         line = ProgressLine(stage.name)
         log = self.log(stage)
         with (
-            log.open("w", encoding="utf-8") as out,
+            log.open("w", encoding="utf-8", buffering=1) as out,
             subprocess.Popen(
                 stage.command,
                 stdout=subprocess.PIPE,
@@ -83,9 +83,13 @@ class Runner:
             ) as process,
         ):
             assert process.stdout is not None
-            for text in process.stdout:
-                out.write(text)
-                _show(line, stage, text)
+            try:
+                for text in process.stdout:
+                    out.write(text)
+                    _show(line, stage, text)
+            except KeyboardInterrupt:
+                process.terminate()  # it may not have got the signal itself
+                raise
         if process.returncode:
             line.finish("failed")
             tail = log.read_text(encoding="utf-8").splitlines()[-15:]

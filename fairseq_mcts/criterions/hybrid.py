@@ -42,13 +42,23 @@ class HybridCriterion(ValueCriterion):
     def __init__(self, cfg: HybridCriterionConfig, task: Any) -> None:
         if str(cfg.value_encoder_input) == "reference":
             raise ValueError("--criterion hybrid reads both; leave out --value-encoder-input")
+        if cfg.cheating_value_weight < 0 or cfg.distance_weight < 0:
+            raise ValueError("--cheating-value-weight and --distance-weight must not be negative")
         super().__init__(cfg, task)
         self._require_joined_dictionary("--criterion hybrid")
+
+    def _refuse_frozen_policy(self, model: Network) -> None:
+        if getattr(model, "policy_is_frozen", False):
+            raise ValueError(
+                "--freeze-policy: --criterion hybrid draws the policy's own layers towards those "
+                "that have read the reference; use --criterion value"
+            )
 
     def forward(
         self, model: Network, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
         require_scores(sample)
+        self._refuse_frozen_policy(model)
         log: dict[str, Any] = {}
         regular = model(**sample["net_input"])
         cheating = model(**reading_the_reference(sample), features_only=True)

@@ -15,6 +15,7 @@ from torch import Tensor
 from fairseq_mcts.criterions import losses, value_quality
 from fairseq_mcts.criterions.teacher import Teacher
 from fairseq_mcts.decoding import Network
+from fairseq_mcts.models.value_head import DEFAULT_HL_GAUSS_SIGMA
 
 POLICY_LOSSES = ChoiceEnum(["kl", "reverse-kl", "nll"])
 VALUE_TARGETS = ChoiceEnum(["one-hot", "hl-gauss"])
@@ -47,7 +48,8 @@ class ValueCriterionConfig(FairseqDataclass):  # type: ignore[misc]
         metadata={"help": "the bucket of the score, or a normal distribution around it"},
     )
     hl_gauss_sigma: float = field(
-        default=0.75, metadata={"help": "width of --value-target hl-gauss in buckets"}
+        default=DEFAULT_HL_GAUSS_SIGMA,
+        metadata={"help": "width of --value-target hl-gauss in buckets"},
     )
     value_encoder_input: ENCODER_INPUTS = field(  # type: ignore[valid-type]
         default="source",
@@ -76,8 +78,7 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         self.cfg = cfg
         self._pad = task.target_dictionary.pad()
         self._teacher: Optional[Teacher] = None
-        if cfg.policy_weight < 0 or cfg.value_weight < 0:
-            raise ValueError("--policy-weight and --value-weight must not be negative")
+        refuse_idle_options(cfg)
         if str(cfg.value_encoder_input) == "reference":
             self._require_joined_dictionary("--value-encoder-input reference")
             if cfg.policy_weight:
@@ -102,6 +103,7 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
     ) -> tuple[Tensor, int, dict[str, Any]]:
         """The loss, what its gradient is divided by, and what is logged."""
         require_scores(sample)
+        self._refuse_frozen_policy(model)
         tokens = sample["ntokens"]
         output = model(**self._net_input(sample))
         log: dict[str, Any] = {}
@@ -169,7 +171,7 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         loss = losses.value_cross_entropy(
             extra["value_logits"],
             sample["score"],
-            value_head_of(model).bucket_edges,
+            model.decoder.value_head.bucket_edges,
             counted,
             sigma,
         )
@@ -178,6 +180,12 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         if not self.training:
             log[f"_{prefix}values"] = judged_values(extra["value"], sample["score"], counted)
         return loss
+
+    def _refuse_frozen_policy(self, model: Network) -> None:
+        if self.cfg.policy_weight and getattr(model, "policy_is_frozen", False):
+            raise ValueError(
+                "--freeze-policy: nothing would follow from the policy loss; add --policy-weight 0"
+            )
 
     def _require_joined_dictionary(self, option: str) -> None:
         if self.task.source_dictionary != self.task.target_dictionary:
@@ -212,10 +220,19 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
             log_value_quality(logging_outputs, prefix)
 
 
-def value_head_of(model: Network) -> Any:
-    """The value head of a model, wrapped for distributed training or not."""
-    model = getattr(model, "module", model)
-    return model.decoder.value_head
+def refuse_idle_options(cfg: ValueCriterionConfig) -> None:
+    """Refuses weights below 0 and options that nothing would read."""
+    if cfg.policy_weight < 0 or cfg.value_weight < 0:
+        raise ValueError("--policy-weight and --value-weight must not be negative")
+    likelihood = str(cfg.policy_loss) == "nll"
+    if cfg.teacher_path is not None and (likelihood or not cfg.policy_weight):
+        raise ValueError(
+            "--teacher-path: has no effect with --policy-loss nll or --policy-weight 0"
+        )
+    if cfg.label_smoothing and not (likelihood and cfg.policy_weight):
+        raise ValueError("--label-smoothing: belongs to --policy-loss nll")
+    if cfg.hl_gauss_sigma != DEFAULT_HL_GAUSS_SIGMA and str(cfg.value_target) != "hl-gauss":
+        raise ValueError("--hl-gauss-sigma: belongs to --value-target hl-gauss")
 
 
 def reading_the_reference(sample: dict[str, Any]) -> dict[str, Tensor]:

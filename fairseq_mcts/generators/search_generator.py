@@ -38,6 +38,7 @@ class Limits:
 
     max_len_a: float = 0.0
     max_len_b: int = 200
+    max_len: int | None = None  # beside them, whatever the source's length
     min_len: int = 1
     match_source_len: bool = False
     no_repeat_ngram_size: int = 0
@@ -194,6 +195,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         models = [*self.model.models, *self._value_models]
         positions = min(model.max_decoder_positions() for model in models)
         most = positions - (_POSITIONS_BEYOND_LENGTH if self._uses_value else 1)
+        if self._limits.max_len is not None:
+            most = min(most, self._limits.max_len)
         if self._limits.match_source_len:
             # fairseq's count, eos of the source included
             exact = [min(length, most) for length in source_lengths]

@@ -43,6 +43,10 @@ class Metric(ABC):
     def signature(self) -> str:
         """Everything needed to compute the same numbers again."""
 
+    def sentence_signature(self) -> str:
+        """The same for the numbers of `score`, where those of a corpus are computed otherwise."""
+        return self.signature()
+
     @property
     def judge(self) -> str:
         """What the verdict rests on; metrics with the same judge are no independent opinions."""

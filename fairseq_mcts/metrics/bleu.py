@@ -62,7 +62,7 @@ class Bleu(Metric):
     def aggregate(self, totals: FloatArray) -> float:
         counts = [int(total) for total in totals]
         score = self._corpus_bleu._compute_score_from_stats(counts).score
-        return float(score) / self.report_factor
+        return min(float(score) / self.report_factor, 1.0)
 
     def signature(self) -> str:
         """sacrebleu's signature of the corpus score."""

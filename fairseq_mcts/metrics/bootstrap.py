@@ -37,7 +37,8 @@ def paired_bootstrap(
     """Compare two systems on the same resampled test sets.
 
     Index draw and p-value are those of `sacrebleu --paired-bs`, so that for BLEU and chrF both
-    programs report the same number for the same seed.
+    programs report the same number for the same seed; but for systems with equal outputs, where
+    sacrebleu counts no tie and so calls a difference of nothing certain (p = 1/(resamples + 1)).
     """
     if system.shape != baseline.shape:
         raise ValueError(
@@ -54,7 +55,7 @@ def paired_bootstrap(
 
     differences = np.abs(system_scores - baseline_scores)  # [R]
     centred = differences - differences.mean()  # what luck alone makes of them
-    as_large = int(np.sum(centred > abs(score - baseline_score)))
+    as_large = int(np.sum(centred >= abs(score - baseline_score)))
     tail = resamples // 40  # 2.5 % on each side
     ordered = np.sort(system_scores)
     return PairedResult(

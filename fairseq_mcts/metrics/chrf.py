@@ -67,7 +67,8 @@ class ChrF(Metric):
 
     def aggregate(self, totals: FloatArray) -> float:
         counts = [int(total) for total in totals]
-        return float(self._chrf._compute_score_from_stats(counts).score) / self.report_factor
+        score = self._chrf._compute_score_from_stats(counts).score
+        return min(float(score) / self.report_factor, 1.0)
 
     def signature(self) -> str:
         return cast(str, self._chrf.get_signature().format())

@@ -54,7 +54,7 @@ def _read_generated(path: Path, lines: Iterable[str]) -> SystemOutput:
 
     Shards may simply be concatenated. Log lines and lines of other letters are passed over.
     """
-    found: dict[str, dict[int, str]] = {"S": {}, "T": {}, "D": {}}
+    found: dict[str, dict[int, str]] = {"D": {}, "S": {}, "T": {}}
     for line in lines:
         match = _NUMBERED.match(line)
         if match is None:

@@ -81,9 +81,10 @@ class TowerValueHead(ValueHead):
 class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
     """The encoder and decoder of the policy, the latter with a value head."""
 
-    def __init__(self, policy: Any, head: ValueHead, *, freeze: bool) -> None:
+    def __init__(self, policy: Any, head: ValueHead, *, freeze: bool, policy_model: str) -> None:
         super().__init__(policy.encoder, policy.decoder)
-        self._frozen = freeze
+        self.policy_model = policy_model  # the option of this name, for checkpoints
+        self.policy_is_frozen = freeze
         if freeze:
             self.requires_grad_(False)
         self.decoder.value_head = head
@@ -92,11 +93,12 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
     def build_model(cls, cfg: Any, task: Any) -> "PolicyWithValueModel":
         """From the policy's checkpoint in training, from the stored options afterwards."""
         if cfg.policy_model is not None:
-            policy = build_model(_model_config(json.loads(cfg.policy_model)), task)
+            policy_model = cfg.policy_model
+            policy = build_model(_model_config(json.loads(policy_model)), task)
         elif cfg.policy_path is not None:
             models, saved = checkpoint_utils.load_model_ensemble([cfg.policy_path], task=task)
             policy = models[0]
-            cfg.policy_model = json.dumps(_as_plain(saved.model))
+            policy_model = json.dumps(_as_plain(saved.model))
         else:
             raise ValueError("--arch policy_with_value needs --policy-path")
         low, high = resolve_range(cfg.value_min, cfg.value_max)
@@ -107,12 +109,12 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
             high=high,
             buckets=cfg.value_buckets,
         )
-        return cls(policy, head, freeze=cfg.freeze_policy)
+        return cls(policy, head, freeze=cfg.freeze_policy, policy_model=policy_model)
 
     def train(self, mode: bool = True) -> "PolicyWithValueModel":
         """Training mode; a frozen policy stays in evaluation mode, without dropout."""
         super().train(mode)
-        if self._frozen:
+        if self.policy_is_frozen:
             self.encoder.eval()
             self.decoder.eval()
             self.decoder.value_head.train(mode)

@@ -5,11 +5,15 @@ as the mean of the bucket means under its softmax. The formulas are pure functio
 keeps the weights and the range.
 """
 
+import logging
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+logger = logging.getLogger(__name__)
 
 #: Width of HL-Gauss targets in buckets, as recommended by Farebrother et al. (2024).
 DEFAULT_HL_GAUSS_SIGMA = 0.75
@@ -22,7 +26,7 @@ def make_bucket_edges(low: float, high: float, buckets: int) -> Tensor:
     if buckets < 2:
         raise ValueError(f"--value-buckets must be at least 2, got {buckets}")
     # float64 first: the rounding of 500 steps must not add up
-    edges = torch.linspace(low, high, buckets + 1, dtype=torch.float64).float()
+    edges = torch.linspace(low, high, buckets + 1, dtype=torch.float64, device="cpu").float()
     if not bool((edges[1:] > edges[:-1]).all()):
         raise ValueError(
             f"--value-buckets {buckets} are too many for the range [{low}, {high}]: "
@@ -120,6 +124,14 @@ class ValueHead(nn.Module):
         """Return the bucket logits [..., K] and the value, float32 [...]."""
         logits = self.projection(features)
         return logits, expected_value(logits, bucket_means(self.bucket_edges))
+
+    def upgrade_state_dict_named(self, state_dict: dict[str, Any], name: str) -> None:
+        """Lets a checkpoint without a value head be loaded (fairseq calls this before it loads),
+        so that `--finetune-from-model` can start a dual-head model from a policy."""
+        if not any(key.startswith(f"{name}.") for key in state_dict):
+            logger.warning(f"the checkpoint has no {name}: it keeps its initial weights")
+            for key, tensor in self.state_dict().items():
+                state_dict[f"{name}.{key}"] = tensor
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "ValueHead":
         """Follow moves between devices, but keep the range in float32 under half() and the

@@ -119,7 +119,11 @@ class BeamOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SrOptions:
-    """Sampling and reranking, by the value (S+RV) or by a metric (S+R)."""
+    """Sampling and reranking, by the value (S+RV) or by a metric (S+R).
+
+    With rank_by="none" all samples are results, in the order drawn and with their repetitions:
+    what training data are made of.
+    """
 
     search: ClassVar[str] = "sr"
     budget_option: ClassVar[str] = "samples"
@@ -138,7 +142,7 @@ class SrOptions:
         _require(self.top_k >= 0, f"top_k: must be 0 (off) or more, is {self.top_k}")
         _require(0.0 < self.top_p <= 1.0, f"top_p: must lie in (0, 1], is {self.top_p}")
         _require(0.0 <= self.epsilon < 1.0, f"epsilon: must lie in [0, 1), is {self.epsilon}")
-        _one_of("rank_by", self.rank_by, ("value", "metric"))
+        _one_of("rank_by", self.rank_by, ("value", "metric", "none"))
         _require(
             self.rank_by != "metric" or self.metric is not None, "rank_by='metric' needs a metric"
         )

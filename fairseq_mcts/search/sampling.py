@@ -32,6 +32,7 @@ class SampleSearch(TreeStore):
         # draws are made by the evaluator, from the whole distribution: no actions are kept
         super().__init__(constraints, num_actions=0)
         self._by_value = options.rank_by == "value"
+        self._keep_all = options.rank_by == "none"
         self._n_best = n_best
         self.question = Question(
             actions=0,
@@ -126,6 +127,9 @@ class SampleSearch(TreeStore):
         going_on |= (samples.end_node[self._active] != NO_NODE).any(axis=1)
         candidates: list[Candidate] = []
         for sentence in self._active[~going_on].tolist():
+            if self._keep_all:
+                self._results[sentence] = self._in_order(sentence)
+                continue
             distinct = self._distinct(sentence)
             if self._by_value:
                 values = [float(samples.value[sentence, sample]) for sample in distinct.values()]
@@ -136,13 +140,28 @@ class SampleSearch(TreeStore):
         self._active = self._active[going_on]
         return candidates
 
+    def _tokens(self, sentence: int, sample: int) -> tuple[int, ...]:
+        length = self._samples.length[sentence, sample]
+        return tuple(self._samples.token[sentence, sample, :length].tolist())
+
+    def _in_order(self, sentence: int) -> list[Hypothesis]:
+        """The first `n_best` samples as they were drawn."""
+        samples = self._samples
+        evaluations = Evaluations(int(samples.charged[sentence]), int(samples.made[sentence]))
+        hypotheses = []
+        for sample in range(min(self._n_best, int(samples.num_samples[sentence]))):
+            tokens = self._tokens(sentence, sample)
+            logprobs = tuple(samples.logprob[sentence, sample, : len(tokens)].tolist())
+            total = sum(logprobs)
+            hypotheses.append(Hypothesis(tokens, total, logprobs, None, total, evaluations))
+        return hypotheses
+
     def _distinct(self, sentence: int) -> dict[tuple[int, ...], int]:
         """The sentences that were sampled, each with its first sample."""
         samples = self._samples
         distinct: dict[tuple[int, ...], int] = {}
         for sample in range(samples.num_samples[sentence]):
-            tokens = samples.token[sentence, sample, : samples.length[sentence, sample]]
-            distinct.setdefault(tuple(tokens.tolist()), sample)
+            distinct.setdefault(self._tokens(sentence, sample), sample)
         return distinct
 
     def _rank(

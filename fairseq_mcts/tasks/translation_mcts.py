@@ -1,18 +1,25 @@
 """The task `translation_mcts`: fairseq's translation with the decoders of this plugin."""
 
 import dataclasses
+import json
 import logging
+from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import Any, Optional
 
 import torch
 from fairseq import checkpoint_utils, utils
+from fairseq.data import encoders
 from fairseq.dataclass.configs import GenerationConfig
-from fairseq.tasks import register_task
+from fairseq.tasks import FairseqTask, register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from omegaconf import OmegaConf, open_dict
 from torch import nn
 
+from fairseq_mcts.data.loading import load_reference_pairs, load_scored_dataset, split_names
+from fairseq_mcts.data.value_range import observed_range, set_value_range
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.network_evaluator import has_value_head
 from fairseq_mcts.generators import output_lines
@@ -31,7 +38,10 @@ from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
-from fairseq_mcts.tasks.search_config import SearchConfig
+from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
+from fairseq_mcts.scoring.sources import SOURCES, announce_sources
+from fairseq_mcts.tasks import eval_search
+from fairseq_mcts.tasks.search_config import SEARCHES, SearchConfig
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +50,6 @@ OF_ALL_SEARCHES = (
     "search_budget",
     "search_preset",
     "search_metric",
-    "search_post_process",
     "search_memory",
     "value_path",
     "cheating_value",
@@ -49,7 +58,19 @@ OF_ALL_SEARCHES = (
 
 @dataclass
 class TranslationMctsConfig(SearchConfig, TranslationConfig):  # type: ignore[misc]
-    """Options of fairseq's translation task and of the decoders."""
+    """Options of fairseq's translation task, of the decoders and of validation with them."""
+
+    eval_search: Optional[SEARCHES] = field(
+        default=None,
+        metadata={
+            "help": "with --eval-bleu: also decode some validation sentences by this search, with "
+            "the decoders' options, and report its BLEU as <search>_bleu"
+        },
+    )
+    eval_search_sentences: int = field(
+        default=50,
+        metadata={"help": "sentences per validation (and worker) that --eval-search decodes"},
+    )
 
 
 @register_task("translation_mcts", dataclass=TranslationMctsConfig)
@@ -67,6 +88,117 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         # the dataset that was made of input lines last, and the number of its first line
         self._lines: Any = None
         self._first_line = self._next_line = 0
+        self._has_criterion = False
+        self.sequence_generator: Any = None  # of --eval-bleu
+        self._eval_generator: Any = None  # of --eval-search
+        # sentences that this validation still decodes
+        self._eval_search_left = cfg.eval_search_sentences
+
+    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Network:
+        """fairseq's; a new value head gets the range of the training scores."""
+        if self.cfg.eval_search is not None and not self.cfg.eval_bleu:
+            raise ValueError("--eval-search needs --eval-bleu and its options for text")
+        if self.cfg.eval_search is not None and str(self.cfg.search) != "beam":
+            raise ValueError(f"--search {self.cfg.search}: give either this or --eval-search")
+        # not that of the translation task: it would validate by whatever was built last, a teacher
+        # for example, and not by what is trained
+        model = FairseqTask.build_model(self, cfg, from_checkpoint)
+        if from_checkpoint:
+            return model
+        if has_value_head(model):
+            folders = utils.split_paths(self.cfg.data)
+            observed = observed_range(
+                [split_names(self, self.cfg.train_subset, folder) for folder in folders]
+            )
+            set_value_range(model.decoder.value_head, cfg.value_min, cfg.value_max, observed)
+        if isinstance(model, PolicyWithValueModel):
+            # fairseq saves this configuration, not the copy that the model was built from
+            with open_dict(cfg) if OmegaConf.is_config(cfg) else nullcontext():
+                cfg.policy_model = model.policy_model
+        if self.cfg.eval_bleu:
+            self._prepare_decoding(model)
+        return model
+
+    def _prepare_decoding(self, model: Network) -> None:
+        """The decoders of --eval-bleu and --eval-search."""
+        detok_args = json.loads(self.cfg.eval_bleu_detok_args)
+        self.tokenizer = encoders.build_tokenizer(
+            Namespace(tokenizer=self.cfg.eval_bleu_detok, **detok_args)
+        )
+        options = json.loads(self.cfg.eval_bleu_args)
+        if self.cfg.eval_search is None:
+            self.sequence_generator = self.build_generator([model], Namespace(**options))
+            return
+        # the decoders' options are those of --eval-search: --eval-bleu itself goes without
+        unset = {one.name: one.default for one in _decoder_options()}
+        self.sequence_generator = self.build_generator([model], Namespace(**unset | options))
+        options.pop("beam", None)
+        options["search"] = self.cfg.eval_search
+        self._eval_generator = self.build_generator([model], Namespace(**options))
+
+    def begin_valid_epoch(self, epoch: int, model: Network) -> None:
+        """Prepare for a validation."""
+        super().begin_valid_epoch(epoch, model)
+        self._eval_search_left = self.cfg.eval_search_sentences
+
+    def valid_step(self, sample: dict[str, Any], model: Network, criterion: Any) -> Any:
+        """fairseq's, and --eval-search on the first sentences of a validation."""
+        if self.cfg.eval_bleu and self.sequence_generator is None:  # in fairseq-validate
+            self._prepare_decoding(model)
+        loss, sample_size, log = super().valid_step(sample, model, criterion)
+        if self._eval_generator is not None and self._eval_search_left > 0:
+            part = eval_search.first_sentences(sample, self._eval_search_left)
+            self._eval_search_left -= len(part["target"])
+            bleu = self._inference_with_bleu(self._eval_generator, part, model)
+            log[f"_{self.cfg.eval_search}_bleu_parts"] = eval_search.logged(bleu)
+        return loss, sample_size, log
+
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
+        """fairseq's, and the BLEU of --eval-search."""
+        super().reduce_metrics(logging_outputs, criterion)
+        if self.cfg.eval_search is not None:
+            eval_search.reduce(logging_outputs, str(self.cfg.eval_search))
+
+    def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        """fairseq's; remembered, because it tells training and validation from decoding."""
+        self._has_criterion = True
+        return super().build_criterion(cfg, from_checkpoint)
+
+    def load_dataset(
+        self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any
+    ) -> None:
+        """fairseq's, unless the folder has scores for the split (see `data.scored_folder`).
+
+        Who builds a criterion before loading data, as fairseq's training and validation do, gets
+        samples with scores; others, as fairseq-generate, get the references to compare with.
+        """
+        paths = utils.split_paths(self.cfg.data)
+        folder = paths[(epoch - 1) % len(paths)] if split == self.cfg.train_subset else paths[0]
+        if not split_names(self, split, folder).has_scores():
+            super().load_dataset(split, epoch=epoch, combine=combine, **kwargs)
+        elif self._has_criterion:
+            self.datasets[split] = load_scored_dataset(self, split, folder, combine=combine)
+        else:
+            self.datasets[split] = load_reference_pairs(self, split, folder)
+
+    def get_batch_iterator(self, dataset: Any, *args: Any, epoch: int = 1, **options: Any) -> Any:
+        """fairseq's, with the same batches whatever epoch a training is resumed in.
+
+        fairseq seeds the batches by the epoch, but an uninterrupted training keeps those of its
+        first epoch: after a resumption it would go on with others.
+        """
+        is_new = dataset not in self.dataset_to_epoch_iter
+        iterator = super().get_batch_iterator(dataset, *args, epoch=1, **options)
+        if is_new:
+            dataset.set_epoch(epoch)
+            iterator.epoch = epoch
+        return iterator
+
+    def _inference_with_bleu(self, generator: Any, sample: dict[str, Any], model: Network) -> Any:
+        """fairseq's --eval-bleu; of data with scores the target is a sample, not the reference."""
+        if "reference" in sample:
+            sample = {**sample, "target": sample["reference"]["src_tokens"]}
+        return super()._inference_with_bleu(generator, sample, model)
 
     def begin_epoch(self, epoch: int, model: nn.Module) -> None:
         """Prepare for an epoch of training."""
@@ -133,9 +265,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         if getattr(args, "score_reference", False):  # no search at all
             return super().build_generator(models, args)
         settings = {
-            field.name: getattr(args, field.name, getattr(self.cfg, field.name))
-            for field in dataclasses.fields(SearchConfig)
-            if not field.name.startswith("_")
+            one.name: getattr(args, one.name, getattr(self.cfg, one.name))
+            for one in _decoder_options()
         }
         refuse_misspelt(args if hasattr(args, "keys") else vars(args), settings)
         search = str(settings["search"])
@@ -177,6 +308,19 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         )
         output_lines.install(generator.statistics)
         return generator
+
+    def inference_step(
+        self, generator: Any, models: Sequence[Network], sample: dict[str, Any], **options: Any
+    ) -> Any:
+        """fairseq's; a scorer that compares with the source (--scoring mlbertscore) hears it."""
+        if SOURCES.wanted:
+            source_text, _ = self._text_decoders(self.cfg.search_post_process)
+            announce_sources(sample, source_text)
+        elif self.cfg.search_post_process is not None and str(self.cfg.search) == "beam":
+            raise ValueError(
+                "--search-post-process: neither a search nor a scorer needs the source's text"
+            )
+        return super().inference_step(generator, models, sample, **options)
 
     def _build_beam_generator(
         self,
@@ -260,8 +404,12 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 for dictionary in (self.source_dictionary, self.target_dictionary)
             )
         except ValueError as error:
-            raise ValueError(f"--search-metric needs --search-post-process: {error}") from error
+            raise ValueError(f"give --search-post-process: {error}") from error
         return source, target
+
+
+def _decoder_options() -> list[dataclasses.Field[Any]]:
+    return [one for one in dataclasses.fields(SearchConfig) if not one.name.startswith("_")]
 
 
 def _megabytes(given: Optional[float]) -> Optional[int]:

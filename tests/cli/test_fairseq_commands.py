@@ -73,6 +73,17 @@ def test_resumed_training_goes_on_where_it_stopped(fairseq: Any, training_option
     assert steps == {12}
 
 
+def test_training_in_bf16_needs_no_tpu(fairseq: Any, training_options: Options) -> None:
+    fairseq.run(
+        "train", *training_options("bf16"), "--bf16", "--max-update", "2", "--disable-validation"
+    )
+
+    state = torch.load(fairseq.folder / "bf16" / "checkpoint_last.pt", weights_only=False)
+    assert state["optimizer_history"][-1]["num_updates"] == 2
+    weights = state["model"]["encoder.embed_tokens.weight"]  # saved in fp32, but of bf16 precision
+    assert torch.equal(weights.bfloat16().float(), weights)
+
+
 def test_validate_repeats_the_loss_that_training_reported(fairseq: Any, checkpoints: Path) -> None:
     output = fairseq.run(
         "validate",

@@ -149,7 +149,9 @@ def test_weights_start_as_the_paper_says(size: str) -> None:
 
 def test_tied_embeddings_make_logits_of_size_one() -> None:
     """A table with entries of size 1.0, taken literally, would make them about 20 times larger."""
-    model = make_model("multiquery_transformer_base", share_all_embeddings=True, joined=True)
+    depth = {"encoder_layers": 1, "decoder_layers": 1}
+    options = {"share_all_embeddings": True, "joined": True, **depth}
+    model = make_model("multiquery_transformer_base", **options)
     tokens = torch.randint(SPECIAL_SYMBOLS, TARGET_WORDS, (8, 12))
     with torch.no_grad():
         logits, _ = model(tokens, None, tokens)

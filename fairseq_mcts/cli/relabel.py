@@ -1,0 +1,277 @@
+"""fairseq-mcts-relabel: from a corpus, a policy and a metric to data with scores."""
+
+import argparse
+import ast
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fairseq_mcts.register import register
+
+_MAX_TOKENS = 12_000  # as fairseq-generate does if nothing is said
+_MERGE_OPTIONS = {
+    *("data", "out", "subset", "source_lang", "target_lang", "num_shards", "merge", "user_dir")
+}
+
+
+def make_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """The parser; which options --bpe and --tokenizer have depends on the arguments."""
+    parser = argparse.ArgumentParser(
+        prog="fairseq-mcts-relabel",
+        allow_abbrev=False,
+        description="Translate a binarised corpus with a policy and score every translation: "
+        "data that fairseq-train --task translation_mcts learns values from. Killed at any "
+        "moment, the same command goes on where it was.",
+    )
+    parser.add_argument("data", metavar="DATA", type=Path, help="folder of fairseq-preprocess")
+    parser.add_argument(
+        "--out", metavar="FOLDER", type=Path, required=True, help="folder for the data with scores"
+    )
+    parser.add_argument(
+        "--path", metavar="FILE[:FILE]", help="checkpoint of the policy, or of an ensemble"
+    )
+    parser.add_argument(
+        "--metric",
+        metavar="NAME[:OPTION=VALUE,…]",
+        help="what scores a translation: against the reference if the metric needs one (bleu, "
+        "chrf, bertscore), against the source if not (mlbertscore)",
+    )
+    parser.add_argument(
+        "--subset", default="train,valid", help="splits, with commas (default: %(default)s)"
+    )
+    for letter, side in (("s", "source"), ("t", "target")):
+        parser.add_argument(
+            f"-{letter}", f"--{side}-lang", metavar="LANG", help="default: from the files' names"
+        )
+    parser.add_argument("--user-dir", metavar="DIR", help="folder that registers further metrics")
+    _add_decoding_options(parser.add_argument_group("decoding (greedy if --samples is not given)"))
+    _add_sharding_options(parser.add_argument_group("many processes"))
+    _add_text_options(parser.add_argument_group("text, as metrics are to see it"), arguments)
+    return parser
+
+
+def _add_decoding_options(group: Any) -> None:
+    group.add_argument(
+        "--samples",
+        type=int,
+        metavar="N",
+        help="draw so many translations of each source in place of the greedy one; each becomes "
+        "a row, repetitions too",
+    )
+    group.add_argument("--temperature", type=float, help="of --samples (default: 1)")
+    group.add_argument(
+        "--seed", type=int, help="of --samples (default: 1); equal sources get equal samples"
+    )
+    group.add_argument("--max-len-a", type=float, default=0.0, metavar="A")
+    group.add_argument(
+        "--max-len-b",
+        type=int,
+        default=200,
+        metavar="B",
+        help="at most A · source length + B tokens (default: 0, 200), and two fewer than the "
+        "policy has positions, so that values can be learned after eos too",
+    )
+    group.add_argument(
+        "--skip-too-long",
+        action="store_true",
+        help="leave sources out that are longer than the policy's positions; refused otherwise",
+    )
+    group.add_argument(
+        "--max-tokens",
+        type=int,
+        metavar="N",
+        help=f"source tokens decoded together (default: {_MAX_TOKENS}); changes no result",
+    )
+    group.add_argument("--batch-size", type=int, metavar="N", help="sources decoded together")
+    group.add_argument(
+        "--model-overrides", default="{}", metavar="DICT", help="as fairseq-generate"
+    )
+    group.add_argument("--fp16", action="store_true", help="compute in half precision")
+    group.add_argument("--cpu", action="store_true", help="even if there is a GPU")
+
+
+def _add_sharding_options(group: Any) -> None:
+    group.add_argument("--num-shards", type=int, metavar="N", help="processes that share the work")
+    group.add_argument(
+        "--shard", type=int, metavar="I", help="which of them this one is, 0 to N - 1"
+    )
+    group.add_argument(
+        "--merge",
+        action="store_true",
+        help="after all shards: put the result together (without shards that happens by itself); "
+        "takes the shards' settings, so give just DATA, --out and, if you did, --subset and "
+        "languages",
+    )
+    group.add_argument(
+        "--chunk-rows",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="rows that are saved together: what a kill can cost (default: %(default)s)",
+    )
+
+
+def _add_text_options(group: Any, arguments: Sequence[str] | None) -> None:
+    from fairseq.dataclass.utils import gen_parser_from_dataclass
+    from fairseq.registry import REGISTRIES
+
+    early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for kind, help_text in (
+        ("bpe", "how subwords are joined (sentencepiece, subword_nmt, …)"),
+        ("tokenizer", "how text is detokenised (moses, …)"),
+    ):
+        registry = REGISTRIES[kind]
+        for parser in (early, group):
+            parser.add_argument(f"--{kind}", choices=sorted(registry["registry"]), help=help_text)
+        chosen = getattr(early.parse_known_args(arguments)[0], kind)
+        before = set(group._group_actions)
+        if chosen in registry["dataclass_registry"]:
+            gen_parser_from_dataclass(group, registry["dataclass_registry"][chosen]())
+        elif chosen is not None and hasattr(registry["registry"][chosen], "add_args"):
+            registry["registry"][chosen].add_args(group)
+        names = sorted(action.dest for action in group._group_actions if action not in before)
+        group.set_defaults(**{f"{kind}_options": names})
+    group.add_argument(
+        "--post-process",
+        "--remove-bpe",
+        nargs="?",
+        const="subword_nmt",
+        help="fairseq's other way to join subwords (subword_nmt, sentencepiece, …)",
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    register()
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    _import_user_dir(arguments)
+    parser = make_parser(arguments)
+    options = parser.parse_args(arguments)
+    try:
+        if options.merge:
+            _merge(parser, options)
+        else:
+            _relabel(options)
+    except (ValueError, OSError, ImportError) as error:
+        parser.exit(2, f"{parser.prog}: error: {error}\n")
+    except KeyboardInterrupt:
+        parser.exit(130, f"\n{parser.prog}: interrupted; the same command goes on from here\n")
+
+
+def _import_user_dir(arguments: Sequence[str]) -> None:
+    """Before the parser is made: a user's folder may bring tokenizers of its own."""
+    from fairseq.utils import import_user_module
+
+    early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    early.add_argument("--user-dir")
+    import_user_module(early.parse_known_args(arguments)[0])
+
+
+def _place(options: argparse.Namespace) -> Any:
+    from fairseq_mcts.data.relabelling.run import Place
+
+    splits = [split.strip() for split in options.subset.split(",") if split.strip()]
+    if not splits or len(set(splits)) < len(splits):
+        raise ValueError(f"--subset {options.subset}: expected names of different splits")
+    return Place(options.data, options.out, splits, options.source_lang, options.target_lang)
+
+
+def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    from fairseq_mcts.data.relabelling.run import merge_only
+
+    for name, given in vars(options).items():
+        if name not in _MERGE_OPTIONS and given != parser.get_default(name):
+            flag = "--" + name.replace("_", "-")
+            raise ValueError(f"{flag}: not with --merge, which takes the settings of the shards")
+    if options.num_shards is not None:
+        _at_least_one("--num-shards", options.num_shards)
+    merge_only(_place(options), options.num_shards)
+
+
+def _relabel(options: argparse.Namespace) -> None:
+    from fairseq_mcts.data.relabelling.labeller import BatchLimits
+    from fairseq_mcts.data.relabelling.run import relabel
+
+    place = _place(options)
+    share = _share(options)
+    for flag in ("max_tokens", "batch_size"):
+        if getattr(options, flag) is not None:
+            _at_least_one("--" + flag.replace("_", "-"), getattr(options, flag))
+    tokens = options.max_tokens
+    if tokens is None:  # as in fairseq, --batch-size alone is no limit on tokens
+        tokens = _MAX_TOKENS if options.batch_size is None else sys.maxsize
+    limits = BatchLimits(tokens, options.batch_size)
+    relabel(place, _recipe(options), share=share, limits=limits, cpu=options.cpu)
+
+
+def _recipe(options: argparse.Namespace) -> Any:
+    from fairseq.data.encoders import build_bpe, build_tokenizer
+
+    from fairseq_mcts.data.relabelling.policy import PolicyFiles
+    from fairseq_mcts.data.relabelling.run import Recipe
+    from fairseq_mcts.metrics import build_metric
+
+    for flag in ("path", "metric"):
+        if getattr(options, flag) is None:
+            raise ValueError(f"--{flag} is required (except with --merge)")
+    _at_least_one("--chunk-rows", options.chunk_rows)
+    text: dict[str, Any] = {"post_process": options.post_process}
+    for kind in ("bpe", "tokenizer"):
+        names = getattr(options, f"{kind}_options")
+        text[kind] = {"name": getattr(options, kind), **{n: getattr(options, n) for n in names}}
+    paths = [Path(path) for path in options.path.split(":")]
+    return Recipe(
+        policy=PolicyFiles(paths, _model_overrides(options.model_overrides), options.fp16),
+        decoding=_decoding(options),
+        text=text,
+        bpe=build_bpe(options),
+        tokenizer=build_tokenizer(options),
+        metric=build_metric(options.metric),
+        skip_too_long=options.skip_too_long,
+        chunk_rows=options.chunk_rows,
+    )
+
+
+def _decoding(options: argparse.Namespace) -> Any:
+    from fairseq_mcts.data.relabelling.policy import Decoding
+
+    lengths = {"max_len_a": options.max_len_a, "max_len_b": options.max_len_b}
+    if options.samples is None:
+        for flag in ("temperature", "seed"):
+            if getattr(options, flag) is not None:
+                raise ValueError(f"--{flag}: has no effect without --samples")
+        return Decoding(**lengths)
+    _at_least_one("--samples", options.samples)
+    temperature = 1.0 if options.temperature is None else options.temperature
+    if not 0 < temperature < float("inf"):
+        raise ValueError(f"--temperature {temperature}: must be greater than 0")
+    seed = 1 if options.seed is None else options.seed
+    return Decoding(samples=options.samples, temperature=temperature, seed=seed, **lengths)
+
+
+def _share(options: argparse.Namespace) -> Any:
+    from fairseq_mcts.data.relabelling.run import Share
+
+    if options.num_shards is None and options.shard is None:
+        return None
+    if options.num_shards is None or options.shard is None:
+        raise ValueError("--shard and --num-shards belong together")
+    _at_least_one("--num-shards", options.num_shards)
+    if not 0 <= options.shard < options.num_shards:
+        raise ValueError(f"--shard {options.shard}: must lie in 0 … {options.num_shards - 1}")
+    return Share(options.shard, options.num_shards)
+
+
+def _model_overrides(text: str) -> dict[str, Any]:
+    try:
+        overrides = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        overrides = None
+    if not isinstance(overrides, dict):
+        raise ValueError(f"--model-overrides {text}: expected a dictionary, as {{'name': value}}")
+    return overrides
+
+
+def _at_least_one(flag: str, given: int) -> None:
+    if given < 1:
+        raise ValueError(f"{flag} {given}: must be at least 1")

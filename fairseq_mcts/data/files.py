@@ -1,0 +1,59 @@
+"""Files that appear complete or not at all, and digests that tell whether two are the same."""
+
+import hashlib
+import os
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+_BLOCK = 2**22  # bytes read at a time
+
+
+@contextmanager
+def complete_file(path: Path, *, workshop: Path | None = None) -> Iterator[BinaryIO]:
+    """A file to write that gets its name once it is whole and on disk.
+
+    A process killed at any moment leaves the old file or the new one under `path`, never half of
+    one; other processes on any machine may do the same at the same time. What it leaves unfinished
+    lies in `workshop` (of the same file system), beside the file if not given.
+    """
+    folder = path.parent if workshop is None else workshop
+    unfinished = folder / f"{path.name}.{process_name()}.part"
+    with unfinished.open("wb") as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+    publish(unfinished, path)
+
+
+def publish(finished: Path, path: Path) -> None:
+    """Gives a file that is on disk its name, and makes sure that the name is on disk too."""
+    os.replace(finished, path)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Waits until a file's content, or a folder's list of names, is on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def process_name() -> str:
+    """A name that no other running process of a cluster has."""
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+def digest_of_files(paths: Iterable[Path]) -> str:
+    """Of the contents, not of the names: a copied or renamed file stays the same."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in paths:
+        with path.open("rb") as stream:
+            digest.update(f"{os.fstat(stream.fileno()).st_size} ".encode())
+            while block := stream.read(_BLOCK):
+                digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,154 @@
+"""The policy that is relabelled with: its checkpoints, and its samples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from fairseq import checkpoint_utils
+from fairseq.data import Dictionary, data_utils
+from fairseq.tasks.translation import TranslationTask
+from torch import Tensor
+
+from fairseq_mcts.data.files import digest_of_files
+from fairseq_mcts.data.relabelling.corpus import dictionary_paths
+from fairseq_mcts.data.relabelling.settings import RelabellingError, Settings
+from fairseq_mcts.decoding import Network
+from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
+from fairseq_mcts.search.options import BeamOptions, Options, SrOptions
+
+# A sample is fed as eos y1 .. yn eos when a value is trained on it.
+_POSITIONS_BEYOND_LENGTH = 2
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How samples are drawn: `samples` of them at a temperature, or None for the greedy one."""
+
+    samples: int | None = None
+    temperature: float = 1.0
+    seed: int = 1
+    max_len_a: float = 0.0
+    max_len_b: int = 200
+
+    def options(self) -> Options:
+        """For the search."""
+        if self.samples is None:
+            return BeamOptions(beam=1)
+        return SrOptions(samples=self.samples, temperature=self.temperature, rank_by="none")
+
+    def settings(self) -> Settings:
+        """As far as a result depends on it."""
+        lengths = {"max_len_a": self.max_len_a, "max_len_b": self.max_len_b}
+        if self.samples is None:
+            return {"method": "greedy", **lengths}
+        return {
+            "method": "sampling",
+            "samples": self.samples,
+            "temperature": self.temperature,
+            "seed": self.seed,
+            **lengths,
+        }
+
+
+@dataclass(frozen=True)
+class PolicyFiles:
+    """Checkpoints of one policy, or of the members of an ensemble."""
+
+    paths: Sequence[Path]
+    model_overrides: dict[str, Any]
+    fp16: bool = False
+
+    def settings(self) -> Settings:
+        """As far as a result depends on it."""
+        for path in self.paths:
+            if not path.is_file():
+                raise RelabellingError(f"--path {path}: no such checkpoint")
+        return {
+            "digest": [digest_of_files([path]) for path in self.paths],
+            "model_overrides": self.model_overrides,
+            "fp16": self.fp16,
+        }
+
+    def load(self, task: TranslationTask, device: torch.device) -> list[Network]:
+        """The models, ready to decode."""
+        models = []
+        for path in self.paths:
+            try:
+                [model], saved = checkpoint_utils.load_model_ensemble(
+                    [str(path)], arg_overrides=dict(self.model_overrides), task=task
+                )
+            except Exception as error:  # a file that is no checkpoint fails in any way
+                raise _explained(path, task, error) from error
+            _refuse_other_dictionary(path, saved, task)
+            models.append((model.half() if self.fp16 else model).to(device).eval())
+        return models
+
+
+def _explained(path: Path, task: TranslationTask, error: Exception) -> RelabellingError:
+    if "size mismatch" not in str(error) or "embed_tokens" not in str(error):
+        return RelabellingError(f"--path {path}: can't be loaded: {error!r}")
+    return RelabellingError(
+        f"--path {path}: its vocabulary is not that of the data, whose dictionaries have "
+        f"{len(task.source_dictionary)} and {len(task.target_dictionary)} types"
+    )
+
+
+def _refuse_other_dictionary(path: Path, saved: Any, task: TranslationTask) -> None:
+    """A dictionary of the same size fits the weights but means other words.
+
+    Checkpoints hold no dictionary, but the folder that they were trained on, if it still exists.
+    """
+    folder = Path(str(getattr(saved.task, "data", None) or "").split(":")[0])
+    source_lang = getattr(saved.task, "source_lang", None)
+    target_lang = getattr(saved.task, "target_lang", None)
+    if folder.is_dir() and (source_lang is None or target_lang is None):
+        source_lang, target_lang = data_utils.infer_language_pair(str(folder))
+    if source_lang is None or target_lang is None:
+        return
+    paths = dictionary_paths(folder, source_lang, target_lang)
+    ours = (task.source_dictionary, task.target_dictionary)
+    for saved_path, dictionary in zip(paths, ours, strict=True):
+        if saved_path.is_file() and Dictionary.load(str(saved_path)) != dictionary:
+            raise RelabellingError(
+                f"--path {path} was trained with {saved_path.resolve()}, which is not the "
+                "dictionary of the data. If that folder has changed since the training, point "
+                "to another one by --model-overrides \"{'data': 'FOLDER'}\""
+            )
+
+
+class Sampler:
+    """Translates batches of sources through the project's own evaluator."""
+
+    def __init__(
+        self, models: Sequence[Network], target_dictionary: Any, decoding: Decoding
+    ) -> None:
+        self._models = list(models)
+        self._pad = target_dictionary.pad()
+        self.source_positions = min(int(model.max_positions()[0]) for model in models)
+        target_positions = min(int(model.max_decoder_positions()) for model in models)
+        self._generator = SearchGenerator(
+            models,
+            target_dictionary,
+            value_models=[],
+            options=decoding.options(),
+            limits=Limits(
+                max_len_a=decoding.max_len_a,
+                max_len_b=decoding.max_len_b,
+                max_len=max(1, target_positions - _POSITIONS_BEYOND_LENGTH),
+                n_best=decoding.samples or 1,
+            ),
+            seed=decoding.seed,
+        )
+
+    def sample(self, sources: Sequence[Tensor]) -> list[list[Tensor]]:
+        """For each source its samples, each ending in eos."""
+        device = next(self._models[0].parameters()).device
+        tokens = torch.nn.utils.rnn.pad_sequence(
+            list(sources), batch_first=True, padding_value=self._pad
+        )  # [B, longest]
+        lengths = torch.tensor([len(source) for source in sources])
+        batch = {"net_input": {"src_tokens": tokens.to(device), "src_lengths": lengths.to(device)}}
+        results = self._generator.generate(self._models, batch)
+        return [[one["tokens"].cpu() for one in hypotheses] for hypotheses in results]

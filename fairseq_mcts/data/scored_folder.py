@@ -1,0 +1,201 @@
+"""A binarised data folder with scores: source x, sample ŷ, reference y and score(ŷ) in each row.
+
+For a split and the languages s and t the folder holds
+
+    SPLIT.s-t.s.bin/.idx            sources
+    SPLIT.s-t.t.bin/.idx            samples; in the target's place, so that fairseq's own
+                                    translation task reads the folder as pairs (x, ŷ)
+    SPLIT.s-t.reference.t.bin/.idx  references, under a name that fairseq never looks for
+    SPLIT.s-t.score.npy             float32 [N]; its presence tells that the split has scores
+    SPLIT.s-t.relabel.json          how the split was made: metric, policy, decoding, figures
+    dict.s.txt, dict.t.txt          the dictionaries
+
+Sentences and scores are memory-mapped: opening a folder of millions of rows loads none of them.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from fairseq.data import data_utils, indexed_dataset
+
+from fairseq_mcts.data.token_file import TokenFileWriter, TokenRows
+
+Scores = npt.NDArray[np.float32]
+
+_BLOCK = 2**20  # scores looked at together
+
+
+class ScoredDataError(ValueError):
+    """A data folder that lacks scores or holds ones that can't be trained on."""
+
+
+@dataclass(frozen=True)
+class SplitNames:
+    """The files of one split."""
+
+    folder: Path
+    split: str
+    source_lang: str
+    target_lang: str
+
+    @property
+    def pair(self) -> str:
+        return f"{self.split}.{self.source_lang}-{self.target_lang}"
+
+    @property
+    def source(self) -> Path:
+        return self.folder / f"{self.pair}.{self.source_lang}"
+
+    @property
+    def sample(self) -> Path:
+        return self.folder / f"{self.pair}.{self.target_lang}"
+
+    @property
+    def reference(self) -> Path:
+        return self.folder / f"{self.pair}.reference.{self.target_lang}"
+
+    @property
+    def score(self) -> Path:
+        return self.folder / f"{self.pair}.score.npy"
+
+    @property
+    def record(self) -> Path:
+        return self.folder / f"{self.pair}.relabel.json"
+
+    def has_scores(self) -> bool:
+        """Whether the split was relabelled, to its end."""
+        return self.score.is_file()
+
+
+@dataclass(frozen=True)
+class ScoredSplit:
+    """An open split; row i of each is about the same sentence."""
+
+    sources: Any  # fairseq's indexed datasets
+    samples: Any
+    references: Any
+    scores: Scores  # [N], memory-mapped
+    record: dict[str, Any]
+
+
+def open_scored_split(names: SplitNames) -> ScoredSplit:
+    """Opens and checks a split; what is wrong is named by file and row."""
+    if not names.has_scores():
+        raise ScoredDataError(
+            f"{names.score} does not exist: the folder has no scores; make them with "
+            "fairseq-mcts-relabel"
+        )
+    record = read_record(names)
+    scores: Scores = np.load(names.score, mmap_mode="r")
+    if scores.dtype != np.float32 or scores.ndim != 1:
+        raise ScoredDataError(
+            f"{names.score}: expected float32 [N], found {scores.dtype} {list(scores.shape)}"
+        )
+    opened = {}
+    for prefix in (names.source, names.sample, names.reference):
+        opened[prefix] = _open_sentences(prefix)
+        if len(opened[prefix]) != len(scores):
+            raise ScoredDataError(
+                f"{prefix}.idx has {len(opened[prefix])} rows but {names.score} has {len(scores)}"
+            )
+    low, high = score_range(record)
+    row = first_bad_score(scores, low, high)
+    if row is not None:
+        what = "no number" if math.isnan(scores[row]) else f"outside [{low}, {high}]"
+        raise ScoredDataError(f"{names.score}: row {row} has score {scores[row]}: {what}")
+    return ScoredSplit(
+        opened[names.source], opened[names.sample], opened[names.reference], scores, record
+    )
+
+
+def _open_sentences(prefix: Path) -> Any:
+    if not indexed_dataset.dataset_exists(str(prefix), impl="mmap"):
+        raise ScoredDataError(f"{prefix}.bin or .idx is missing")
+    return data_utils.load_indexed_dataset(str(prefix), None, "mmap")
+
+
+def read_record(names: SplitNames) -> dict[str, Any]:
+    """What the JSON file says about how the split was made."""
+    try:
+        record = json.loads(names.record.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ScoredDataError(f"{names.record} is missing: it tells the metric's range") from None
+    except ValueError as error:
+        raise ScoredDataError(f"{names.record}: no JSON: {error}") from error
+    if not isinstance(record, dict) or not isinstance(record.get("metric"), dict):
+        raise ScoredDataError(f"{names.record}: does not tell the metric")
+    return record
+
+
+def score_range(record: dict[str, Any]) -> tuple[float, float]:
+    """Between what the metric's scores can lie; null in the file is unbounded."""
+    low, high = record["metric"].get("range", (None, None))
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def first_bad_score(scores: Scores, low: float, high: float) -> int | None:
+    """The first row whose score is no number or lies outside [low, high]."""
+    for begin in range(0, len(scores), _BLOCK):
+        block = np.asarray(scores[begin : begin + _BLOCK])
+        # float32 as the scores are: 0.9 is then not outside of [0, 0.9]
+        good = (block >= np.float32(low)) & (block <= np.float32(high))
+        if not good.all():
+            return begin + int(np.argmin(good))
+    return None
+
+
+class ScoredRows(NamedTuple):
+    """R rows of a scored split."""
+
+    sources: TokenRows
+    samples: TokenRows
+    references: TokenRows
+    scores: Scores  # [R]
+
+
+class ScoredSplitWriter:
+    """Writes a split row by row; the number of rows must be known, their content must not."""
+
+    def __init__(
+        self, names: SplitNames, num_rows: int, *, source_vocabulary: int, target_vocabulary: int
+    ) -> None:
+        self._names = names
+        self._written = 0
+        self._sources = TokenFileWriter(names.source, source_vocabulary)
+        self._samples = TokenFileWriter(names.sample, target_vocabulary)
+        self._references = TokenFileWriter(names.reference, target_vocabulary)
+        self.scores: np.memmap[Any, np.dtype[np.float32]] = np.lib.format.open_memmap(
+            names.score, mode="w+", dtype=np.float32, shape=(num_rows,)
+        )
+
+    @property
+    def paths(self) -> list[Path]:
+        """All files, the one that makes the split a scored one last."""
+        writers = (self._sources, self._samples, self._references)
+        sentences = [path for writer in writers for path in writer.paths]
+        return [*sentences, self._names.record, self._names.score]
+
+    def add(self, rows: ScoredRows) -> None:
+        """Appends rows."""
+        self._sources.add(rows.sources)
+        self._samples.add(rows.samples)
+        self._references.add(rows.references)
+        self.scores[self._written : self._written + len(rows.scores)] = rows.scores
+        self._written += len(rows.scores)
+
+    def finish(self, record: dict[str, Any]) -> None:
+        """Completes all files."""
+        if self._written != len(self.scores):
+            raise ScoredDataError(
+                f"{self._names.score}: {self._written} of {len(self.scores)} rows were written"
+            )
+        for writer in (self._sources, self._samples, self._references):
+            writer.finish()
+        self.scores.flush()
+        text = json.dumps(record, indent=2, ensure_ascii=False, sort_keys=True, allow_nan=False)
+        self._names.record.write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,50 @@
+"""`--eval-search`: BLEU of a search on some validation sentences, while a model trains."""
+
+from typing import Any
+
+import numpy as np
+from fairseq.logging import metrics
+from sacrebleu.metrics import BLEU
+
+_ORDER = 4
+
+
+def first_sentences(sample: dict[str, Any], count: int) -> dict[str, Any]:
+    """The first `count` sentences of a batch."""
+    return {
+        **sample,
+        "net_input": {name: rows[:count] for name, rows in sample["net_input"].items()},
+        "target": sample["target"][:count],
+        **(
+            {"reference": {name: rows[:count] for name, rows in sample["reference"].items()}}
+            if "reference" in sample
+            else {}
+        ),
+    }
+
+
+def logged(bleu: Any) -> np.ndarray:
+    """[2 · 4 + 2] what BLEUs of parts are added up by: counts, totals and both lengths."""
+    return np.array([*bleu.counts, *bleu.totals, bleu.sys_len, bleu.ref_len])
+
+
+def reduce(logging_outputs: list[dict[str, Any]], search: str) -> None:
+    """Logs `<search>_bleu` over everything that was decoded."""
+    key = f"_{search}_bleu_parts"
+    parts = [log[key] for log in logging_outputs if key in log]
+    if not parts:
+        return
+    metrics.log_scalar(key, sum(parts))
+
+    def bleu(meters: Any) -> float:
+        total = np.asarray(meters[key].sum)
+        score = BLEU.compute_bleu(
+            correct=total[:_ORDER].tolist(),
+            total=total[_ORDER : 2 * _ORDER].tolist(),
+            sys_len=int(total[-2]),
+            ref_len=int(total[-1]),
+            smooth_method="exp",
+        ).score
+        return round(float(score), 2)
+
+    metrics.log_derived(f"{search}_bleu", bleu)

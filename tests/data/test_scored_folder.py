@@ -1,0 +1,93 @@
+"""Folders with scores: what is written is read, and what is broken is refused by file and row."""
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from fairseq.data import data_utils
+from fairseq.data.data_utils import infer_language_pair
+
+from fairseq_mcts.data import scored_folder
+from fairseq_mcts.data.scored_folder import ScoredDataError, open_scored_split
+
+
+def test_rows_are_read_as_they_were_written(scored: Any) -> None:
+    opened = open_scored_split(scored.names)
+    for read, written in (
+        (opened.sources, scored.sources),
+        (opened.samples, scored.samples),
+        (opened.references, scored.references),
+    ):
+        assert [row.tolist() for row in read] == [row.tolist() for row in written]
+    assert np.array_equal(opened.scores, scored.scores)
+    assert isinstance(opened.scores, np.memmap)
+    assert opened.record["metric"]["name"] == "bleu"
+
+
+def test_fairseq_sees_pairs_of_source_and_sample(scored: Any) -> None:
+    folder = scored.names.folder
+    assert infer_language_pair(str(folder)) == ["en", "de"]
+    read = data_utils.load_indexed_dataset(str(folder / "train.en-de.de"), None)
+    assert [row.tolist() for row in read] == [row.tolist() for row in scored.samples]
+
+
+def test_a_folder_without_scores_is_refused(scored: Any) -> None:
+    scored.names.score.unlink()
+    with pytest.raises(ScoredDataError, match=r"score\.npy does not exist.*fairseq-mcts-relabel"):
+        open_scored_split(scored.names)
+
+
+@pytest.mark.parametrize("block", [7, 2**20])
+@pytest.mark.parametrize(
+    "wrong, complaint",
+    [
+        (np.nan, "row 33 has score nan: no number"),
+        (1.25, r"row 33 has score 1\.25: outside \[0\.0, 1\.0\]"),
+        (-np.inf, r"row 33 has score -inf: outside"),
+    ],
+)
+def test_bad_scores_are_refused_with_their_row(
+    scored: Any, wrong: float, complaint: str, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scored_folder, "_BLOCK", block)
+    scores = scored.scores.copy()
+    scores[33] = wrong
+    np.save(scored.names.score, scores)
+    with pytest.raises(ScoredDataError, match=rf"train\.en-de\.score\.npy: {complaint}"):
+        open_scored_split(scored.names)
+
+
+def test_scores_of_an_unbounded_metric_may_be_any_number(scored: Any) -> None:
+    scored.names.record.write_text(json.dumps({"metric": {"range": [None, None]}}))
+    scores = scored.scores * 100 - 50
+    np.save(scored.names.score, scores)
+    assert np.array_equal(open_scored_split(scored.names).scores, scores)
+
+
+def test_scores_that_do_not_match_the_rows_are_refused(scored: Any) -> None:
+    np.save(scored.names.score, scored.scores[:-1])
+    with pytest.raises(ScoredDataError, match=r"en-de\.en\.idx has 50 rows but .* has 49"):
+        open_scored_split(scored.names)
+
+
+def test_scores_of_another_type_are_refused(scored: Any) -> None:
+    np.save(scored.names.score, scored.scores.astype(np.float64))
+    with pytest.raises(ScoredDataError, match=r"expected float32 \[N\], found float64 \[50\]"):
+        open_scored_split(scored.names)
+
+
+def test_a_missing_reference_is_refused(scored: Any) -> None:
+    (scored.names.folder / "train.en-de.reference.de.idx").unlink()
+    with pytest.raises(ScoredDataError, match=r"train\.en-de\.reference\.de\.bin or \.idx"):
+        open_scored_split(scored.names)
+
+
+@pytest.mark.parametrize("content", [None, "{", "{}"])
+def test_a_broken_record_is_refused(scored: Any, content: str | None) -> None:
+    scored.names.record.unlink()
+    if content is not None:
+        scored.names.record.write_text(content)
+    with pytest.raises(ScoredDataError, match=re.escape("train.en-de.relabel.json")):
+        open_scored_split(scored.names)

@@ -1,0 +1,192 @@
+"""MCTS for one sentence, as plainly as it can be said: a fresh tree of nodes for every token.
+
+The rules are those of the specification, "MCTS to the letter". Nothing is remembered from one
+token's tree to the next, and nothing is fast.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tests.search.reference_rules import (
+    Answer,
+    Model,
+    Network,
+    Prefix,
+    Rules,
+    positional_logprobs,
+    tempered,
+)
+
+Metric = Callable[[int, Prefix], float]
+
+
+@dataclass(frozen=True)
+class MctsOptions:
+    simulations: int = 50
+    actions: int = 20
+    c_puct: float = 3.0
+    temperature: float = 1.0
+    backup: str = "mean"
+    choose: str = "visits"
+    leaf: str = "value"
+    terminal: str = "value"
+
+
+class Node:
+    """A prefix in the tree of one output token."""
+
+    def __init__(self, prefix: Prefix, own_value: float, prior: dict[int, float]) -> None:
+        self.prefix = prefix
+        self.own_value = own_value
+        self.prior = prior  # {token: probability}; empty for a finished sentence
+        self.visits = 1
+        self.value = own_value  # Q: of the own value and of everything backed up through here
+        self.children: dict[int, Node] = {}
+
+    def walk(self) -> Iterator[Node]:
+        yield self
+        for child in self.children.values():
+            yield from child.walk()
+
+
+@dataclass(frozen=True)
+class Step:
+    """The finished search for one output token."""
+
+    token: int
+    children: dict[int, tuple[int, float]]  # {token: (visits, Q)} of the root's visited children
+    root: Node
+
+
+@dataclass(frozen=True)
+class MctsResult:
+    best: Answer
+    others: list[Answer]  # the other finished sentences that the search visited, best first
+    steps: list[Step]
+    charged: int
+    asked: list[Prefix]  # the prefixes that need the network, each once, by the first time
+
+
+class ReferenceMcts:
+    def __init__(
+        self,
+        model: Model,
+        sentence: int,
+        rules: Rules,
+        options: MctsOptions,
+        metric: Metric | None = None,
+    ) -> None:
+        self.network = Network(model, sentence)
+        self.sentence = sentence
+        self.rules = rules
+        self.options = options
+        self.metric = metric
+        self.charged = 0
+        self.lowest = math.inf
+        self.highest = -math.inf
+        self.finished: dict[Prefix, float] = {}
+
+    def decode(self) -> MctsResult:
+        prefix: Prefix = ()
+        steps = []
+        while not self.rules.finished(prefix):
+            step = self.search_one_token(prefix)
+            steps.append(step)
+            prefix = (*prefix, step.token)
+        best = self.answer(prefix)
+        others = [self.answer(tokens) for tokens in self.finished if tokens != prefix]
+        others.sort(key=lambda a: (-a.score, -a.logprob, a.tokens))
+        return MctsResult(best, others, steps, self.charged, self.network.distinct())
+
+    def answer(self, tokens: Prefix) -> Answer:
+        value = self.finished[tokens]
+        return Answer(tokens, positional_logprobs(self.network, tokens), value, value)
+
+    def search_one_token(self, prefix: Prefix) -> Step:
+        self.lowest = math.inf
+        self.highest = -math.inf
+        root = self.new_node(prefix)
+        for _ in range(self.options.simulations):
+            self.simulate(root)
+        token = self.choose(root)
+        children = {a: (child.visits, child.value) for a, child in root.children.items()}
+        return Step(token, children, root)
+
+    def simulate(self, node: Node) -> float:
+        """Go down to a leaf, and on the way back give its value to every node passed."""
+        if self.rules.finished(node.prefix):  # arrived once more; nothing to expand
+            self.charged += 1
+            leaf_value = node.own_value
+        else:
+            token = self.select(node)
+            if token in node.children:
+                leaf_value = self.simulate(node.children[token])
+            else:
+                node.children[token] = self.new_node((*node.prefix, token))
+                leaf_value = node.children[token].own_value
+        node.visits += 1
+        if self.options.backup == "mean":
+            node.value += (leaf_value - node.value) / node.visits
+        else:
+            node.value = max(node.value, leaf_value)
+        return leaf_value
+
+    def select(self, node: Node) -> int:
+        node_visits = 1 + sum(child.visits for child in node.children.values())
+
+        def puct(token: int) -> float:
+            child = node.children.get(token)
+            rescaled = 0.0 if child is None else self.rescale(child.value)
+            visits = 0 if child is None else child.visits
+            bonus = self.options.c_puct * node.prior[token] * math.sqrt(node_visits) / (1 + visits)
+            return rescaled + bonus
+
+        return max(node.prior, key=lambda token: (puct(token), node.prior[token], -token))
+
+    def rescale(self, value: float) -> float:
+        return (value - self.lowest) / max(self.highest - self.lowest, 1e-6)
+
+    def choose(self, root: Node) -> int:
+        def worth(token: int) -> float:
+            child = root.children[token]
+            return child.visits if self.options.choose == "visits" else child.value
+
+        return max(root.children, key=lambda token: (worth(token), root.prior[token], -token))
+
+    def new_node(self, prefix: Prefix) -> Node:
+        """Evaluate a prefix: its own value, and its prior unless it is finished."""
+        self.charged += 1
+        if self.rules.finished(prefix):
+            value = self.finished_value(prefix)
+            self.finished[prefix] = value
+            prior = {}
+        else:
+            logprobs, value = self.network.both(prefix)
+            if self.options.leaf == "rollout":
+                value = self.rollout(prefix)
+            prior = self.prior(prefix, logprobs)
+        self.lowest = min(self.lowest, value)
+        self.highest = max(self.highest, value)
+        return Node(prefix, value, prior)
+
+    def prior(self, prefix: Prefix, logprobs: list[float]) -> dict[int, float]:
+        policy = tempered(logprobs, self.rules.allowed(prefix), self.options.temperature)
+        best_first = sorted(policy, key=lambda token: (-policy[token], token))
+        return {token: policy[token] for token in best_first[: self.options.actions]}
+
+    def finished_value(self, tokens: Prefix) -> float:
+        if self.options.leaf == "rollout" or self.options.terminal == "metric":
+            return self.metric(self.sentence, tokens)
+        return self.network.value(tokens)
+
+    def rollout(self, prefix: Prefix) -> float:
+        """The metric of the greedy completion; every token of it is charged."""
+        while not self.rules.finished(prefix):
+            logprobs = self.network.logprobs(prefix)
+            allowed = self.rules.allowed(prefix)
+            prefix = (*prefix, max(allowed, key=lambda token: (logprobs[token], -token)))
+            self.charged += 1
+        return self.metric(self.sentence, prefix)

@@ -1,0 +1,56 @@
+"""Training that is killed in the middle of an epoch goes on as if nothing had happened."""
+
+import json
+from typing import Any
+
+import pytest
+import torch
+
+from tests.training.scored_corpus import saved_state
+
+pytestmark = pytest.mark.slow
+
+UPDATES_PER_EPOCH = 7
+
+
+def losses_by_update(output: str) -> dict[int, tuple[float, float]]:
+    """Loss and gradient norm of every update, as printed."""
+    found = {}
+    for line in output.splitlines():
+        if "train_inner | {" in line:
+            log = json.loads(line[line.index("{") :])
+            found[int(log["num_updates"])] = (float(log["loss"]), float(log["gnorm"]))
+    return found
+
+
+def test_killed_training_continues_identically(
+    fairseq: Any, policy: str, value_options: Any
+) -> None:
+    def options(save_dir: str) -> list[str]:
+        return [
+            *value_options(save_dir, "--teacher-path", policy, criterion="hybrid"),
+            *("--max-epoch", "3", "--log-interval", "1", "--save-interval-updates", "5"),
+        ]
+
+    whole = losses_by_update(fairseq.run("train", *options("whole")))
+    assert sorted(whole) == list(range(1, 3 * UPDATES_PER_EPOCH + 1))
+
+    # by then update 10 has been saved, and 11, still of epoch 2, made
+    fairseq.kill_at('"num_updates": "11"', "train", *options("killed"))
+    last = saved_state(fairseq.folder / "killed" / "checkpoint_last.pt")
+    assert last["optimizer_history"][-1]["num_updates"] == 10
+    assert last["extra_state"]["train_iterator"]["iterations_in_epoch"] == 10 - UPDATES_PER_EPOCH
+
+    resumed = losses_by_update(fairseq.run("train", *options("killed")))
+
+    assert resumed == {update: whole[update] for update in whole if update > 10}
+    expected, found = (
+        saved_state(fairseq.folder / name / "checkpoint_last.pt") for name in ("whole", "killed")
+    )
+    assert found["model"].keys() == expected["model"].keys()
+    for name, tensor in expected["model"].items():
+        assert torch.equal(found["model"][name], tensor), name
+    moments = [one["last_optimizer_state"]["state"] for one in (expected, found)]
+    for index, state in moments[0].items():
+        assert torch.equal(moments[1][index]["exp_avg"], state["exp_avg"])
+    assert found["extra_state"]["best"] == expected["extra_state"]["best"]
