@@ -5,10 +5,15 @@ import sys
 from pathlib import Path
 
 from examples.demo.plan import DECODERS, Plan, Sizes
-from examples.demo.results import read_hypotheses, read_seconds, score, table
+from examples.demo.results import HeldOut, read_cost, read_hypotheses, score, table
 from examples.demo.runner import Runner, StageFailed
+from fairseq_mcts.metrics import build_metric
 
 EXAMPLES = 3
+CAPTION = (
+    "charged, made: network evaluations per output token, by the paper's accounting and really. "
+    "The last two\ndecoders search for a high MLBERTScore, so BLEU and chrF are their judges."
+)
 
 
 def main() -> int:
@@ -18,9 +23,14 @@ def main() -> int:
     parser.add_argument("--held-out-pairs", type=int, default=Sizes.held_out_pairs)
     parser.add_argument("--pieces", type=int, default=Sizes.pieces, help="size of the vocabulary")
     parser.add_argument("--updates", type=int, default=Sizes.updates, help="length of training")
+    parser.add_argument(
+        "--encoder-steps", type=int, default=Sizes.encoder_steps, help="training of the metric"
+    )
     args = parser.parse_args()
 
-    sizes = Sizes(args.train_pairs, args.held_out_pairs, args.pieces, args.updates)
+    sizes = Sizes(
+        args.train_pairs, args.held_out_pairs, args.pieces, args.updates, args.encoder_steps
+    )
     plan = Plan(args.work, sizes)
     runner = Runner(args.work)
     try:
@@ -43,19 +53,21 @@ def report(plan: Plan, runner: Runner) -> None:
     )
     outputs = {decoder.name: read_hypotheses(plan.decoded(decoder)) for decoder in DECODERS}
     for number in range(min(EXAMPLES, len(sources))):
-        print(f"\n{'source':<12}{sources[number]}\n{'reference':<12}{references[number]}")
+        print(f"\n{'source':<14}{sources[number]}\n{'reference':<14}{references[number]}")
         for name, hypotheses in outputs.items():
-            print(f"{name:<12}{hypotheses[number]}")
+            print(f"{name:<14}{hypotheses[number]}")
+    held_out, metric = HeldOut(sources, references), build_metric(plan.metric)
     results = [
         score(
             decoder.name,
             outputs[decoder.name],
-            references,
-            read_seconds(runner.log(plan.decode(decoder))),
+            held_out,
+            metric,
+            read_cost(runner.log(plan.decode(decoder))),
         )
         for decoder in DECODERS
     ]
-    print(f"\n{len(references)} test sentences\n{table(results)}")
+    print(f"\n{len(references)} test sentences\n{table(results)}\n{CAPTION}")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ class Sizes:
     held_out_pairs: int = 500
     pieces: int = 2000
     updates: int = 1500
+    encoder_steps: int = 600
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Decoder:
 
     name: str
     options: tuple[str, ...]
+    by_metric: bool = False
+    """Whether it searches for a high MLBERTScore, which needs no reference."""
 
     @property
     def stage_name(self) -> str:
@@ -37,6 +40,22 @@ class Decoder:
 DECODERS = (
     Decoder("greedy", ("--beam", "1")),
     Decoder("beam", ("--beam", "5")),
+    Decoder(
+        "sr-metric",
+        (
+            *("--search", "sr", "--sr-rank-by", "metric"),
+            *("--search-preset", "unprivileged", "--search-budget", "16"),
+        ),
+        by_metric=True,
+    ),
+    Decoder(
+        "mcts-rollout",
+        (
+            *("--search", "mcts", "--mcts-leaf", "rollout"),
+            *("--search-preset", "unprivileged", "--search-budget", "8"),
+        ),
+        by_metric=True,
+    ),
 )
 
 
@@ -63,6 +82,15 @@ class Plan:
     def policy(self) -> Path:
         return self.work / "policy"
 
+    @property
+    def encoder(self) -> Path:
+        return self.work / "encoder"
+
+    @property
+    def metric(self) -> str:
+        """MLBERTScore by the demo's own encoder, as --search-metric takes it."""
+        return f"mlbertscore:model={self.encoder}"
+
     def decoded(self, decoder: Decoder) -> Path:
         return self.work / decoder.stage_name
 
@@ -72,6 +100,7 @@ class Plan:
             self._split_into_subwords(),
             self._binarise(),
             self._train_policy(),
+            self._train_encoder(),
             *(self.decode(decoder) for decoder in DECODERS),
         ]
 
@@ -132,14 +161,31 @@ class Plan:
             total=self.sizes.updates,
         )
 
+    def _train_encoder(self) -> Stage:
+        return Stage(
+            name="encoder",
+            title="train a tiny bilingual encoder, the metric that some decoders search by",
+            command=(
+                *(sys.executable, "-m", "fairseq_mcts.demo.encoder", "--out", str(self.encoder)),
+                *("--source", str(self.corpus / "train.en")),
+                *("--target", str(self.corpus / "train.de")),
+                *("--steps", str(self.sizes.encoder_steps), "--seed", SEED),
+            ),
+            output=self.encoder,
+            progress=r"step (?P<done>\d+)/(?P<total>\d+)",
+        )
+
     def decode(self, decoder: Decoder) -> Stage:
+        metric: tuple[str, ...] = ()
+        if decoder.by_metric:
+            metric = ("--search-metric", self.metric, "--search-post-process", "sentencepiece")
         return Stage(
             name=decoder.stage_name,
             title=f"translate the test set: {decoder.name}",
             command=(
                 *("fairseq-generate", str(self.binarised), *PLUGIN, *QUIET, "--log-interval", "1"),
                 *("--path", str(self.policy / "checkpoint_best.pt"), "--batch-size", "25"),
-                *("--post-process", "sentencepiece", *decoder.options),
+                *("--post-process", "sentencepiece", *decoder.options, *metric),
                 *("--results-path", str(self.decoded(decoder))),
             ),
             output=self.decoded(decoder),

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from sacrebleu.metrics import BLEU, CHRF
 
+from fairseq_mcts.metrics.base import Metric
+
 GENERATED = "generate-test.txt"
 
 
@@ -16,9 +18,30 @@ class Result:
     decoder: str
     bleu: float
     chrf: float
+    metric: float
+    """MLBERTScore, which some decoders search by."""
     exact: float
     """Share of sentences that equal their reference."""
+    cost: "Cost"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a decoder took for the whole test set."""
+
     seconds: float
+    charged: float
+    """Network evaluations per output token by the paper's accounting."""
+    made: float
+    """Those really made."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What translations are compared with."""
+
+    sources: list[str]
+    references: list[str]
 
 
 def read_hypotheses(folder: Path) -> list[str]:
@@ -29,16 +52,24 @@ def read_hypotheses(folder: Path) -> list[str]:
     return [hypothesis for _, hypothesis in sorted(found, key=lambda line: int(line[0]))]
 
 
-def read_seconds(log: Path) -> float:
-    """How long fairseq-generate says that it searched."""
-    found = re.search(r"Translated \d+ sentences .* in ([\d.]+)s", log.read_text(encoding="utf-8"))
-    if found is None:
-        raise ValueError(f"{log}: fairseq-generate reports no time")
-    return float(found.group(1))
+def read_cost(log: Path) -> Cost:
+    """What fairseq-generate and the plugin say at the end of a run."""
+    text = log.read_text(encoding="utf-8")
+    time = re.search(r"Translated [\d,]+ sentences .* in ([\d.]+)s", text)
+    evaluations = re.search(
+        r" ([\d,]+) tokens; network evaluations: ([\d,]+) charged, ([\d,]+) made", text
+    )
+    if time is None or evaluations is None:
+        raise ValueError(f"{log}: fairseq-generate reports no time or no evaluations")
+    tokens, charged, made = (int(number.replace(",", "")) for number in evaluations.groups())
+    return Cost(float(time.group(1)), charged / tokens, made / tokens)
 
 
-def score(decoder: str, hypotheses: list[str], references: list[str], seconds: float) -> Result:
-    """Corpus scores by sacrebleu."""
+def score(
+    decoder: str, hypotheses: list[str], held_out: HeldOut, metric: Metric, cost: Cost
+) -> Result:
+    """Corpus scores by sacrebleu and by `metric`, which compares with the source."""
+    references = held_out.references
     if len(hypotheses) != len(references):
         raise ValueError(
             f"{decoder}: {len(hypotheses)} translations for {len(references)} references"
@@ -48,17 +79,22 @@ def score(decoder: str, hypotheses: list[str], references: list[str], seconds: f
         decoder=decoder,
         bleu=BLEU().corpus_score(hypotheses, [references]).score,
         chrf=CHRF().corpus_score(hypotheses, [references]).score,
+        metric=metric.corpus_score(hypotheses, held_out.sources),
         exact=exact / len(references),
-        seconds=seconds,
+        cost=cost,
     )
 
 
 def table(results: list[Result]) -> str:
     """The results as text, one line per decoder."""
-    head = f"{'decoder':<12}{'BLEU':>8}{'chrF':>8}{'exact':>8}{'seconds':>9}"
+    head = (
+        f"{'decoder':<14}{'BLEU':>7}{'chrF':>7}{'MLBERTScore':>13}{'exact':>8}"
+        f"{'charged':>9}{'made':>7}{'seconds':>9}"
+    )
     lines = [
-        f"{result.decoder:<12}{result.bleu:>8.2f}{result.chrf:>8.2f}"
-        f"{result.exact:>8.1%}{result.seconds:>9.1f}"
+        f"{result.decoder:<14}{result.bleu:>7.2f}{result.chrf:>7.2f}{result.metric:>13.4f}"
+        f"{result.exact:>8.1%}{result.cost.charged:>9.1f}{result.cost.made:>7.1f}"
+        f"{result.cost.seconds:>9.1f}"
         for result in results
     ]
     return "\n".join([head, "-" * len(head), *lines])

@@ -13,6 +13,7 @@ REPOSITORY = Path(__file__).parents[3]
 
 def run_demo(work: Path) -> str:
     options = ["--train-pairs", "10000", "--held-out-pairs", "101", "--updates", "500"]
+    options += ["--encoder-steps", "150"]
     scripts = str(Path(sys.executable).parent)
     result = subprocess.run(
         [sys.executable, "-m", "examples.demo", "--work", str(work), *options],
@@ -33,13 +34,16 @@ def test_demo_trains_and_decodes_and_is_quick_the_second_time(tmp_path: Path) ->
     log = (tmp_path / "stages" / "train.log").read_text(encoding="utf-8")
     losses = [float(loss) for loss in re.findall(r"\| valid \| epoch \d+ .*? loss ([\d.]+) ", log)]
     assert losses[-1] < 0.8 * losses[0]
-    scores = {
-        name: float(bleu) for name, bleu in re.findall(r"^(greedy|beam) +([\d.]+) ", shown, re.M)
-    }
-    assert min(scores.values()) > 10
-    assert scores["greedy"] != scores["beam"]
+    row = r"^([a-z-]+) +([\d.]+) +[\d.]+ +([\d.]+) +[\d.]+% +([\d.]+) +([\d.]+) +[\d.]+$"
+    found = {name: tuple(map(float, rest)) for name, *rest in re.findall(row, shown, re.M)}
+    assert list(found) == ["greedy", "beam", "sr-metric", "mcts-rollout"]
+    assert min(bleu for bleu, *_ in found.values()) > 10
+    metric = {name: score for name, (_, score, *_) in found.items()}
+    assert min(metric["sr-metric"], metric["mcts-rollout"]) > max(metric["greedy"], metric["beam"])
+    for _, _, charged, made in found.values():
+        assert charged >= made >= 1
 
     again = run_demo(tmp_path)
 
-    assert again.count("already done") == 6
-    assert again.splitlines()[-4:] == shown.splitlines()[-4:]
+    assert again.count("already done") == 9
+    assert again.splitlines()[-8:] == shown.splitlines()[-8:]

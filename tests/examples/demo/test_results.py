@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from examples.demo.results import read_hypotheses, read_seconds, score, table
+import examples.custom_metric.length_ratio  # noqa: F401 - registers the metric
+from examples.demo.results import Cost, HeldOut, read_cost, read_hypotheses, score, table
+from fairseq_mcts.metrics import build_metric
 
 
-def test_hypotheses_come_in_the_order_of_the_test_set(tmp_path: Path) -> None:
+def test_hypotheses_come_in_the_order_of_the_held_out(tmp_path: Path) -> None:
     (tmp_path / "generate-test.txt").write_text(
         "S-10\ta b\nT-10\tA B\nH-10\t-0.5\tA B\nD-10\t-0.5\tA B\nP-10\t-0.5 -0.5\n"
         "D-2\t-1.5\tC\tD\nD-9\t-0.25\t\n"
@@ -16,33 +18,40 @@ def test_hypotheses_come_in_the_order_of_the_test_set(tmp_path: Path) -> None:
     assert read_hypotheses(tmp_path) == ["C\tD", "", "A B"]
 
 
-def test_seconds_are_those_of_fairseq(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.write_text("x\nTranslated 41 sentences (84 tokens) in 0.9s (46.91 sentences/s)\n")
-    assert read_seconds(log) == 0.9
+LOG = (
+    "x\n--search beam: 41 sentences, 1,084 tokens; network evaluations: 10,840 charged, 542 made\n"
+    "Translated 1,041 sentences (84 tokens) in 0.9s (46.91 sentences/s)\n"
+)
 
-    log.write_text("Traceback\n")
-    with pytest.raises(ValueError, match="reports no time"):
-        read_seconds(log)
+
+def test_cost_is_what_the_run_reports(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(LOG)
+    assert read_cost(log) == Cost(seconds=0.9, charged=10.0, made=0.5)
+
+    for line in LOG.splitlines()[1:]:
+        log.write_text(LOG.replace(line, "Traceback"))
+        with pytest.raises(ValueError, match="reports no time or no evaluations"):
+            read_cost(log)
 
 
 def test_scores_of_perfect_and_of_partly_wrong_translations() -> None:
     references = ["Der Hund schläft heute im Garten.", "Sie hat ein Buch gelesen."]
-    perfect = score("a", references, references, 1.0)
-    partly = score("b", [references[0], "Sie hat ein Heft gekauft."], references, 2.0)
+    held_out = HeldOut(["in the garden", "a book"], references)
+    cost = Cost(seconds=1.0, charged=8.0, made=2.0)
+    ratio = build_metric("length_ratio")
+    perfect = score("a", references, held_out, ratio, cost)
+    partly = score("b", [references[0], "Sie hat ein Heft gekauft."], held_out, ratio, cost)
 
     assert (round(perfect.bleu, 6), round(perfect.chrf, 6), perfect.exact) == (100, 100, 1)
     assert 20 < partly.bleu < 90
     assert partly.exact == 0.5
-    assert table([perfect, partly]).splitlines()[2].split() == [
-        "a",
-        "100.00",
-        "100.00",
-        "100.0%",
-        "1.0",
-    ]
+    assert partly.metric == ratio.corpus_score(references, held_out.sources)
+    shown = f"a 100.00 100.00 {perfect.metric:.4f} 100.0% 8.0 2.0 1.0"
+    assert table([perfect, partly]).splitlines()[2].split() == shown.split()
 
 
 def test_a_lost_line_is_an_error() -> None:
+    held_out = HeldOut(["a", "b"], ["a", "b"])
     with pytest.raises(ValueError, match="beam: 1 translations for 2 references"):
-        score("beam", ["a"], ["a", "b"], 1.0)
+        score("beam", ["a"], held_out, build_metric("length_ratio"), Cost(1.0, 1.0, 1.0))
