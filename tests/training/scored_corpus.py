@@ -78,10 +78,7 @@ def write_scored_folder(text: Path, dictionaries: Path, out: Path) -> None:
 def json_logs(output: str, tag: str) -> list[dict[str, Any]]:
     """The lines `| train | {…}` or `| valid | {…}` of --log-format json, numbers as such."""
     found = re.findall(rf"\| {tag} \| (\{{.*\}})", output)
-    return [
-        {name: float(value) for name, value in json.loads(line).items()}
-        for line in found
-    ]
+    return [{name: float(value) for name, value in json.loads(line).items()} for line in found]
 
 
 def saved_state(path: Path) -> dict[str, Any]:

@@ -23,7 +23,9 @@ def losses_by_update(output: str) -> dict[int, tuple[float, float]]:
     return found
 
 
-def test_killed_training_continues_identically(fairseq: Any, policy: str, value_options: Any) -> None:
+def test_killed_training_continues_identically(
+    fairseq: Any, policy: str, value_options: Any
+) -> None:
     def options(save_dir: str) -> list[str]:
         return [
             *value_options(save_dir, "--teacher-path", policy, criterion="hybrid"),
