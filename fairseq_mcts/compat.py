@@ -266,6 +266,8 @@ _NOISE: tuple[tuple[type[Warning], str], ...] = (
 def _silence_known_warnings() -> None:
     for category, message in _NOISE:
         warnings.filterwarnings("ignore", message=message, category=category)
+    # One of fairseq's models turns on all debug messages at its import; numba has thousands.
+    logging.getLogger("numba").setLevel(logging.WARNING)
 
 
 FIXES: tuple[Fix, ...] = (

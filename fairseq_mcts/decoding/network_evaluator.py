@@ -10,8 +10,8 @@ from torch import Tensor
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.readout import read_policies
 from fairseq_mcts.decoding.recomputing_stepper import RecomputingStepper
-from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, make_step_batch
-from fairseq_mcts.decoding.stepper import Stepper, TransformerStepper, can_step
+from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, make_step_batch, padded_length
+from fairseq_mcts.decoding.stepper import EncoderOut, Stepper, TransformerStepper, can_step
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
 
@@ -44,11 +44,30 @@ class Member:
         self.model = model
         self.policy = policy
         self.value = value
+        self._pad = vocabulary.pad
+        self._steppable = can_step(model.decoder)
         self.stepper: Stepper = (
             TransformerStepper(model.decoder)
-            if can_step(model.decoder)
+            if self._steppable
             else RecomputingStepper(model, vocabulary.pad)
         )
+
+    def encode(self, sources: Sequence[Tensor]) -> EncoderOut:
+        """The encoder's output for all sentences (of any lengths, unpadded), in their order."""
+        longest = max(map(len, sources))
+        if self._steppable:
+            # fairseq's encoder works on [T, S, C] views, which are contiguous for a single sentence
+            # only, and torch then adds biases at another moment: such a batch gets a companion
+            sources = sources if len(sources) > 1 else [sources[0], sources[0]]
+            tokens, lengths = _right_padded(sources, padded_length(longest), self._pad)
+            return self.model.encoder(tokens, src_lengths=lengths)
+        # encoders of other make may want what fairseq's datasets give them (fairseq's LSTM does):
+        # the longest sentence first, and no padding beyond it
+        order = sorted(range(len(sources)), key=lambda sentence: -len(sources[sentence]))
+        tokens, lengths = _right_padded([sources[one] for one in order], longest, self._pad)
+        encoder_out = self.model.encoder(tokens, src_lengths=lengths)
+        back = torch.tensor(np.argsort(order), device=tokens.device)
+        return self.model.encoder.reorder_encoder_out(encoder_out, back)
 
     def logprobs(self, features: Tensor) -> Tensor:
         """[n, C] -> float32 [n, V]."""
@@ -110,21 +129,17 @@ class NetworkEvaluator:
         self._device, self._dtype = parameter.device, parameter.dtype
         self._forbidden = torch.tensor(vocabulary.forbidden, dtype=torch.long, device=self._device)
 
+    @torch.no_grad()
     def begin(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Tensor,
-        value_source: tuple[Tensor, Tensor] | None = None,
+        self, sources: Sequence[Tensor], value_sources: Sequence[Tensor] | None = None
     ) -> None:
-        """Encodes the sentences [S, T] with lengths [S] (padded on the right), once.
+        """Encodes the sentences, each a tensor of its tokens, for all members, once.
 
-        Members that give values alone read `value_source` instead, if it is given.
+        Members that give values alone read `value_sources` instead, if they are given.
         """
+        of_value = sources if value_sources is None else value_sources
         for member in self._members:
-            tokens, lengths = src_tokens, src_lengths
-            if value_source is not None and not member.policy:
-                tokens, lengths = value_source
-            member.stepper.begin(member.model.encoder(tokens, src_lengths=lengths))
+            member.stepper.begin(member.encode(sources if member.policy else of_value))
 
     @property
     def bytes_per_slot(self) -> int:
@@ -133,7 +148,7 @@ class NetworkEvaluator:
 
     @torch.no_grad()
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
-        batch = make_step_batch(tree, requests, self._vocabulary.eos, self._device, self._dtype)
+        batch = make_step_batch(tree, requests, self._start_token, self._device, self._dtype)
         self._reserve(len(tree.parent))
         policies: list[Tensor] = []
         values: list[Tensor] = []
@@ -192,12 +207,14 @@ class NetworkEvaluator:
 
     def _check(self, tree: Tree, requests: Requests, question: Question, answers: Answers) -> None:
         """Refuses NaN and dead ends: the search would go on with nonsense."""
+        blocked = np.zeros(len(requests), np.bool_)
         if question.actions:
             blocked = ~requests.finished & (answers.num_actions == 0)
-        else:
-            blocked = np.zeros(len(requests), np.bool_)
+        blocked[requests.draw_rows[np.isneginf(answers.drawn_logprobs)]] = True
         broken = ~np.isfinite(answers.values)
+        broken |= np.isnan(answers.action_logprobs).any(axis=1)
         broken |= np.isnan(answers.log_weights).any(axis=1)
+        broken[requests.draw_rows[np.isnan(answers.drawn_logprobs)]] = True
         for rows, fault in ((broken, "the network returned NaN"), (blocked, "no token is allowed")):
             if rows.any():
                 row = np.flatnonzero(rows)[:1]
@@ -206,6 +223,14 @@ class NetworkEvaluator:
                     f"{fault} at sentence {requests.sentences[row][0]} of the batch, "
                     f"prefix {prefix}"
                 )
+
+
+def _right_padded(sources: Sequence[Tensor], length: int, pad: int) -> tuple[Tensor, Tensor]:
+    """Tokens [S, length] with the padding behind them, and lengths [S]."""
+    tokens = sources[0].new_full((len(sources), length), pad)
+    for row, source in enumerate(sources):
+        tokens[row, : len(source)] = source
+    return tokens, torch.tensor([len(source) for source in sources], device=tokens.device)
 
 
 def _no_policies(count: int, actions: int) -> Answers:

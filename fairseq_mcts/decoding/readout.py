@@ -98,15 +98,24 @@ def best_on_device(
     by_token = tokens.argsort(dim=-1)
     best, tokens = best.gather(1, by_token), tokens.gather(1, by_token)
     by_value = best.argsort(dim=-1, descending=True, stable=True)
-    packed = torch.stack([best.gather(1, by_value).double(), tokens.gather(1, by_value).double()])
-    host = packed.cpu().numpy()  # the one transfer
+    # and which of several entries that equal the last one it takes: rows with more are sorted whole
+    crowded = (rows >= best.amin(dim=-1, keepdim=True)).sum(dim=-1, keepdim=True) > width
+    packed = torch.cat([best.gather(1, by_value), tokens.gather(1, by_value), crowded], dim=1)
+    host = packed.double().cpu().numpy()  # [n, 2 * width + 1], the one transfer
+    found, found_tokens = host[:, :width].copy(), host[:, width : 2 * width].astype(np.int32)
+    again = np.flatnonzero((host[:, -1] > 0) & np.isfinite(found).all(axis=1))
+    if len(again):
+        crowd = rows[torch.from_numpy(again).to(rows.device)]
+        order = crowd.argsort(dim=-1, descending=True, stable=True)[:, :width]
+        found[again] = crowd.gather(1, order).double().cpu().numpy()
+        found_tokens[again] = order.int().cpu().numpy()
+
     logprobs = np.zeros((len(rows), actions), np.float64)
     ids = np.zeros((len(rows), actions), np.int32)
-    allowed = np.isfinite(host[0])
-    logprobs[:, :width] = np.where(allowed, host[0], 0.0)
-    ids[:, :width] = np.where(allowed, host[1], 0)
-    counts = np.where(finished, 0, allowed.sum(axis=1)).astype(np.int32)
-    return counts, ids, logprobs
+    allowed = ~np.isneginf(found) & ~finished[:, None]  # NaN stays, to be found by the evaluator
+    logprobs[:, :width] = np.where(allowed, found, 0.0)
+    ids[:, :width] = np.where(allowed, found_tokens, 0)
+    return allowed.sum(axis=1).astype(np.int32), ids, logprobs
 
 
 def draw_from_rows(
@@ -150,7 +159,8 @@ def draw_on_device(
             weights[:, drawing.top_k :] = 0.0
             weights /= weights.sum(dim=-1, keepdim=True)
         if drawing.top_p < 1.0:
-            before = weights.cumsum(dim=-1) - weights
+            # the mass in front of each token; the same sums as the compiled kernel's
+            before = torch.nn.functional.pad(weights.cumsum(dim=-1)[:, :-1], (1, 0))
             weights[before >= drawing.top_p] = 0.0
             weights /= weights.sum(dim=-1, keepdim=True)
         weights = torch.zeros_like(weights).scatter_(1, order, weights)

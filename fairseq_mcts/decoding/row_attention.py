@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
-from fairseq_mcts.decoding.step_batch import SentenceGroups
+from fairseq_mcts.decoding.step_batch import MIN_ROWS, SentenceGroups
 
 
 class RowAttention(Protocol):
@@ -62,7 +62,7 @@ class MultiQueryRows:
     def attend_groups(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, groups: SentenceGroups
     ) -> Tensor:
-        if groups.trivial:
+        if groups.trivial and self._heads >= MIN_ROWS:  # all heads of a row are one product
             return self.attend(query, key, value, mask)
         grouped = query[groups.rows].flatten(1, 2)  # [g, c * H, d]
         attended = self.attend(grouped, key, value, mask)  # [g, c * H * d]
@@ -92,8 +92,6 @@ class MultiHeadRows:
     def attend_groups(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, groups: SentenceGroups
     ) -> Tensor:
-        if groups.trivial:
-            return self.attend(query, key, value, mask)
         attended = self._attend(query[groups.rows], key, value, mask)  # [g, c, H, d]
         return attended.reshape(-1, self._heads * self._size)[groups.places]
 

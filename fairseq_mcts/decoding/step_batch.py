@@ -1,10 +1,10 @@
 """One ragged batch of prefixes, as tensors: what a decoder stepper works on.
 
 Results must not depend on which other rows share a batch. Matrix kernels choose their order of
-summation by the size of the problem, but only while it is tiny: with a few rows at least, and
-lengths that are multiples of a vector register, each row's numbers are the same to the last bit in
-every batch (on CPUs; see tests/decoding/test_batch_invariance.py). Both paddings cost next to
-nothing.
+summation by the size of the problem, but only while it is tiny: with four rows at least, sixteen
+columns at least, and whole vector registers, each row's numbers are the same to the last bit in
+every batch (on CPUs with one thread; see tests/decoding/test_batch_invariance.py). The paddings
+cost next to nothing.
 """
 
 from dataclasses import dataclass
@@ -17,12 +17,13 @@ from fairseq_mcts.search.evaluator import Requests
 from fairseq_mcts.search.tree import NO_NODE, NO_TOKEN, Int32, Tree, write_paths
 
 MIN_ROWS = 4
+MIN_LENGTH = 16
 LENGTH_MULTIPLE = 8
 
 
 def padded_length(length: int) -> int:
     """The next length that leaves every row's numbers alone."""
-    return -(-length // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
+    return max(MIN_LENGTH, -(-length // LENGTH_MULTIPLE) * LENGTH_MULTIPLE)
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class SentenceGroups:
     """
 
     sentences: Tensor  # [g]
-    rows: Tensor  # [g, c] rows of the batch, the first one repeated where a sentence has fewer
+    # [g, c] rows of the batch, the first one repeated where a sentence has fewer; c is a multiple
+    # of MIN_ROWS, because kernels cut long products into blocks and no rest may be too small
+    rows: Tensor
     places: Tensor  # [n] where each row stands in rows.flatten()
     trivial: bool  # one row a sentence, in order: groups and rows are the same thing
 
@@ -84,7 +87,7 @@ def make_step_batch(
 
 def _group(sentences: Int32, device: torch.device) -> SentenceGroups:
     present, group_of_row, counts = np.unique(sentences, return_inverse=True, return_counts=True)
-    widest = int(counts.max())
+    widest = -(-int(counts.max()) // MIN_ROWS) * MIN_ROWS
     order = np.argsort(group_of_row, kind="stable")
     first = np.cumsum(counts) - counts  # [g] where each group begins in `order`
     place_in_group = np.empty(len(sentences), np.int64)
@@ -95,5 +98,5 @@ def _group(sentences: Int32, device: torch.device) -> SentenceGroups:
         sentences=torch.from_numpy(present.astype(np.int64)).to(device),
         rows=torch.from_numpy(rows.astype(np.int64)).to(device),
         places=torch.from_numpy(group_of_row * widest + place_in_group).to(device),
-        trivial=widest == 1 and bool((group_of_row == np.arange(len(sentences))).all()),
+        trivial=len(counts) == len(sentences) and bool(np.all(np.diff(group_of_row) > 0)),
     )

@@ -18,7 +18,6 @@ from fairseq_mcts.decoding.network_evaluator import (
     Vocabulary,
     make_members,
 )
-from fairseq_mcts.decoding.step_batch import padded_length
 from fairseq_mcts.generators.output_lines import PrintedHypothesis
 from fairseq_mcts.generators.search_metric import SearchMetric, TextDecoders
 from fairseq_mcts.generators.statistics import DecodingStatistics
@@ -137,8 +136,11 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
                 results += self._search(jobs[len(results) :][:size], bos_token)
             except (SearchMemoryError, torch.OutOfMemoryError) as error:
                 if size == 1:
+                    cause = "the device's memory"
+                    if isinstance(error, SearchMemoryError):
+                        cause = "--search-memory"
                     raise SearchMemoryError(
-                        f"--search-memory is too little for a single sentence: {error}"
+                        f"{cause} is too little for a single sentence: {error}"
                     ) from error
                 size = self._largest_batch = size // 2
         return results
@@ -159,10 +161,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             max_bytes=self._max_bytes,
         )
         references = [job.reference for job in jobs if job.reference is not None]
-        evaluator.begin(
-            *_right_padded(sources, self.pad),
-            value_source=_right_padded(references, self.pad) if references else None,
-        )
+        evaluator.begin(sources, references or None)
         self.statistics.encoding += time.perf_counter() - begun
         # as in fairseq, a forced prefix beats the least length, and the greatest beats it
         prefixes = [job.prefix[:limit] for job, limit in zip(jobs, longest, strict=True)]
@@ -181,7 +180,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         search = make_search(
             self._options,
             constraints,
-            seed=[_sentence_seed(self._seed, source) for source in sources],
+            seed=[sentence_seed(self._seed, source) for source in sources],
             n_best=self._limits.n_best,
         )
         timing = run(search, evaluator, self._search_metric(sources))
@@ -199,19 +198,22 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         if self._limits.max_len is not None:
             most = min(most, self._limits.max_len)
         if self._limits.match_source_len:
-            exact = [max(1, min(length - 1, most)) for length in source_lengths]
+            # fairseq's count, eos of the source included
+            exact = [min(length, most) for length in source_lengths]
             return exact, list(exact)
+        limits = self._limits
         longest = [
-            max(1, min(int(self._limits.max_len_a * length + self._limits.max_len_b), most))
+            min(int(limits.max_len_a * length + limits.max_len_b), most)
             for length in source_lengths
         ]
         for limit in longest:
-            if limit < self._limits.min_len:
+            if limit < max(limits.min_len, 1):
                 raise ValueError(
-                    f"--min-len {self._limits.min_len} exceeds the greatest length of {limit} "
-                    "that --max-len-a, --max-len-b and the model's positions allow"
+                    f"--min-len {limits.min_len}: exceeds the greatest length of {limit} that "
+                    f"--max-len-a {limits.max_len_a}, --max-len-b {limits.max_len_b} and the "
+                    f"model's {positions} positions allow"
                 )
-        return longest, [self._limits.min_len] * len(longest)
+        return longest, [limits.min_len] * len(longest)
 
     def _search_metric(self, sources: list[Tensor]) -> SearchMetric | None:
         if self._metric is None or self._text_decoders is None:
@@ -270,17 +272,7 @@ def _sources(src_tokens: Tensor, pad: int) -> list[Tensor]:
     return [row[row != pad] for row in src_tokens]
 
 
-def _right_padded(sources: list[Tensor], pad: int) -> tuple[Tensor, Tensor]:
-    """[S, T] and [S]: padding on the right, to a length that leaves each row's numbers alone."""
-    lengths = torch.tensor([len(source) for source in sources], device=sources[0].device)
-    longest = padded_length(max(len(source) for source in sources))
-    tokens = sources[0].new_full((len(sources), longest), pad)
-    for row, source in enumerate(sources):
-        tokens[row, : len(source)] = source
-    return tokens, lengths
-
-
-def _sentence_seed(seed: int, source: Tensor) -> int:
+def sentence_seed(seed: int, source: Tensor) -> int:
     """A seed that depends on the sentence and on nothing around it."""
     content = source.cpu().numpy().astype(np.int64).tobytes()
     digest = hashlib.blake2b(content, digest_size=8, key=str(seed).encode()).digest()

@@ -1,13 +1,15 @@
 """From fairseq's configuration to a search's options; what can't be honoured is refused by name."""
 
 import dataclasses
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fairseq_mcts.search.options import OPTIONS, Options, make_options
 
 #: fairseq's generation options that every search honours, through `Limits` or because fairseq's
-#: commands see to them before or after the generator.
+#: commands see to them before or after the generator (tests/generators/test_generation_options.py
+#: shows it of each one of this file)
 HONOURED = {
     "nbest",
     "max_len_a",
@@ -19,13 +21,15 @@ HONOURED = {
     "no_repeat_ngram_size",
     "sacrebleu",
     "score_reference",
-    "no_seed_provided",
-    "eos_token",
 }
-#: options without effect in fairseq itself, for any model that this task builds
+#: options without effect in fairseq itself on translation models: nothing of fairseq reads them,
+#: only other tasks do (speech with two decoders, iterative refinement), or fairseq's parser
+#: overwrites them (no_seed_provided)
 WITHOUT_EFFECT_IN_FAIRSEQ = {
     "no_early_stop",
+    "no_seed_provided",
     "no_beamable_mm",
+    "eos_token",
     "beam_mt",
     "max_len_a_mt",
     "max_len_b_mt",
@@ -67,8 +71,39 @@ def refuse_unsupported(search: str, generation: Any, defaults: Any) -> None:
         default = getattr(defaults, name, None)
         given = getattr(generation, name, default)
         if given != default:
-            option = "--" + name.replace("_", "-")
-            raise ValueError(f"{option} {given}: not with --search {search}; {instead}")
+            raise ValueError(f"{flag(name)} {given}: not with --search {search}; {instead}")
+
+
+def refuse_misspelt(given: Iterable[str], known: Iterable[str]) -> None:
+    """Names an option of the searches that is none: keywords of hub calls pass no parser."""
+    known = set(known)
+    for name in given:
+        if re.match("(mcts|vgbs|sr|search|value|cheating)_", name) and name not in known:
+            raise ValueError(f"{name}: the searches have no such option")
+
+
+def refuse_unused(settings: Mapping[str, Any], options: Options) -> None:
+    """Names an option that the search, as it is set, would never look at."""
+    how = f"--search {options.search}, as it is set,"
+    if not needs_value(options):
+        for name in ("value_path", "cheating_value"):
+            if settings[name]:
+                raise ValueError(f"{flag(name)}: {how} uses no value")
+    if not needs_metric(options):
+        for name in ("search_metric", "search_post_process"):
+            if settings[name] is not None:
+                raise ValueError(
+                    f"{flag(name)}: {how} uses no metric; add --sr-rank-by metric, --mcts-leaf "
+                    "rollout or --mcts-terminal metric"
+                )
+
+
+def refuse_too_many(n_best: int, options: Options) -> None:
+    """Refuses --nbest where the search can't ever find so many sentences."""
+    most = {"vgbs": "beam", "sr": "samples"}.get(options.search)
+    if most is not None and n_best > getattr(options, most):
+        name = flag(f"{options.search}_{most}")
+        raise ValueError(f"--nbest {n_best}: more than {name} {getattr(options, most)} gives")
 
 
 def search_options(settings: Mapping[str, Any], metric: Any) -> Options:
@@ -80,11 +115,17 @@ def search_options(settings: Mapping[str, Any], metric: Any) -> Options:
         if value is None or owner not in OPTIONS or name == "beam_normalization":
             continue
         if owner != search:
-            flag = "--" + name.replace("_", "-")
-            raise ValueError(f"{flag} {value}: has no effect with --search {search}")
+            raise ValueError(f"{flag(name)} {value}: has no effect with --search {search}")
         given[option] = str(value) if hasattr(value, "name") else value
+    if search != "beam" and str(settings["beam_normalization"]) != "length":
+        raise ValueError(
+            f"--beam-normalization {settings['beam_normalization']}: has no effect with "
+            f"--search {search}"
+        )
     if "value_bounds" in given:
         given["value_bounds"] = _bounds(given["value_bounds"])
+        if given.get("value_scale") != "log":
+            raise ValueError("--vgbs-value-bounds: has no effect without --vgbs-value-scale log")
     if "metric" in {field.name for field in dataclasses.fields(OPTIONS[search])}:
         given["metric"] = metric
     elif metric is not None:
@@ -98,7 +139,23 @@ def search_options(settings: Mapping[str, Any], metric: Any) -> Options:
             budget=settings["search_budget"],
         )
     except ValueError as error:
-        raise ValueError(f"--search {search}: {error}") from error
+        raise ValueError(_in_flags(search, str(error))) from error
+
+
+def flag(name: str) -> str:
+    """An option as it is written on a command line."""
+    return "--" + name.replace("_", "-")
+
+
+def _in_flags(search: str, complaint: str) -> str:
+    """What `search.options` complains about, with the names that a command line has for it."""
+    complaint = complaint.replace("needs a metric", "needs --search-metric")
+    complaint = re.sub(r"^(\w+)='(\w+)'", r"\1 \2", complaint)
+    name = re.match(r"\w+", complaint)
+    if name is None:
+        return f"--search {search}: {complaint}"
+    owner = "search" if name.group() == "budget" else search
+    return flag(f"{owner}_{name.group()}") + complaint[name.end() :]
 
 
 def _bounds(text: str) -> tuple[float, float]:
@@ -121,5 +178,5 @@ def needs_value(options: Options) -> bool:
 def needs_metric(options: Options) -> bool:
     """Whether a search scores finished sentences."""
     if options.search == "mcts":
-        return "rollout" in options.leaf or options.terminal == "metric"  # type: ignore[union-attr]
+        return options.leaf == "rollout" or options.terminal == "metric"  # type: ignore[union-attr]
     return options.search == "sr" and options.rank_by == "metric"  # type: ignore[union-attr]

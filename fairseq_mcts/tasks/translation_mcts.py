@@ -26,9 +26,12 @@ from fairseq_mcts.generators import output_lines
 from fairseq_mcts.generators.beam_generator import GnmtBeamGenerator, count_evaluations
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
 from fairseq_mcts.generators.settings import (
-    needs_metric,
+    flag,
     needs_value,
+    refuse_misspelt,
+    refuse_too_many,
     refuse_unsupported,
+    refuse_unused,
     search_options,
 )
 from fairseq_mcts.generators.statistics import DecodingStatistics
@@ -87,6 +90,9 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         self._eval_generator: Any = None  # of --eval-search
         # sentences that this validation still decodes
         self._eval_search_left = cfg.eval_search_sentences
+        # the dataset that was made of input lines last, and the number of its first line
+        self._lines: Any = None
+        self._first_line = self._next_line = 0
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Network:
         """fairseq's; a new value head gets the range of the training scores."""
@@ -211,6 +217,42 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         self._tokenizer = super().build_tokenizer(args)
         return self._tokenizer
 
+    def get_interactive_tokens_and_lengths(self, lines: Any, encode_fn: Any) -> Any:
+        """fairseq's; counts the lines, so that one that can't be translated can be named."""
+        self._first_line, self._next_line = self._next_line, self._next_line + len(lines)
+        return super().get_interactive_tokens_and_lengths(lines, encode_fn)
+
+    def build_dataset_for_inference(self, *args: Any, **options: Any) -> Any:
+        """fairseq's; remembered as the one whose samples are input lines."""
+        self._lines = super().build_dataset_for_inference(*args, **options)
+        return self._lines
+
+    def filter_indices_by_size(
+        self,
+        indices: Any,
+        dataset: Any,
+        max_positions: Any = None,
+        ignore_invalid_inputs: bool = False,
+    ) -> Any:
+        """fairseq's; but each input line that is too long is named, refused or left out."""
+        if dataset is not self._lines:
+            return super().filter_indices_by_size(
+                indices, dataset, max_positions, ignore_invalid_inputs
+            )
+        kept, too_long = dataset.filter_indices_by_size(indices, max_positions)
+        for sample in sorted(too_long):
+            number = self._first_line + sample
+            complaint = (
+                f"input line {number + 1} (it would be S-{number}) has {dataset.src_sizes[sample]} "
+                f"tokens, more than the model can read (at most {max_positions})"
+            )
+            if not ignore_invalid_inputs:
+                raise ValueError(
+                    f"{complaint}; with --skip-invalid-size-inputs-valid-test it is left out"
+                )
+            logger.warning("%s: left out", complaint)
+        return kept
+
     def build_generator(
         self,
         models: Sequence[Network],
@@ -220,12 +262,15 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         prefix_allowed_tokens_fn: Any = None,
     ) -> Any:
         """The generator that --search asks for; `args` may override the task's options."""
+        if getattr(args, "score_reference", False):  # no search at all
+            return super().build_generator(models, args)
         settings = {
             one.name: getattr(args, one.name, getattr(self.cfg, one.name))
             for one in _decoder_options()
         }
+        refuse_misspelt(args if hasattr(args, "keys") else vars(args), settings)
         search = str(settings["search"])
-        if search == "beam" or getattr(args, "score_reference", False):
+        if search == "beam":
             return self._build_beam_generator(
                 models, args, settings, seq_gen_cls, extra_gen_cls_kwargs, prefix_allowed_tokens_fn
             )
@@ -234,14 +279,12 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             raise ValueError(f"prefix_allowed_tokens_fn: not with --search {search}")
         metric = self._build_metric(settings)
         options = search_options(settings, metric)
-        if metric is not None and not needs_metric(options):
-            raise ValueError(
-                "--search-metric: nothing would use it; add --sr-rank-by metric, --mcts-leaf "
-                "rollout or --mcts-terminal metric"
-            )
+        refuse_unused(settings, options)
         value_models = self._value_sources(models, settings) if needs_value(options) else []
         if settings["cheating_value"]:
-            self._check_cheating(bool(value_models))
+            self._check_cheating()
+        n_best = getattr(args, "nbest", 1)
+        refuse_too_many(n_best, options)
         generator = SearchGenerator(
             models,
             self.target_dictionary,
@@ -254,7 +297,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 match_source_len=getattr(args, "match_source_len", False),
                 no_repeat_ngram_size=getattr(args, "no_repeat_ngram_size", 0),
                 unk_penalty=getattr(args, "unkpen", 0),
-                n_best=getattr(args, "nbest", 1),
+                n_best=n_best,
             ),
             # fairseq's commands seed torch with --seed before they build a generator
             seed=torch.initial_seed(),
@@ -277,25 +320,23 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
     ) -> Any:
         for name in OF_ALL_SEARCHES:
             if settings[name] not in (None, False):
-                flag = "--" + name.replace("_", "-")
-                raise ValueError(f"{flag} {settings[name]}: has no effect with --search beam")
+                raise ValueError(f"{flag(name)} {settings[name]}: has no effect with --search beam")
         search_options({**settings, "search": "beam"}, None)  # refuses other searches' options
         if str(settings["beam_normalization"]) == "gnmt":
             if seq_gen_cls is not None or getattr(args, "print_alignment", None):
                 raise ValueError("--beam-normalization gnmt: not with --print-alignment")
+            if getattr(args, "unnormalized", False):
+                raise ValueError("--beam-normalization gnmt: not with --unnormalized")
             seq_gen_cls = GnmtBeamGenerator
         generator = super().build_generator(
             models, args, seq_gen_cls, extra_gen_cls_kwargs, prefix_allowed_tokens_fn
         )
-        if hasattr(generator, "beam_size"):  # fairseq's scorer of references has none
-            statistics = DecodingStatistics("beam")
-            count_evaluations(generator, statistics)
-            output_lines.install(statistics)
+        statistics = DecodingStatistics("beam")
+        count_evaluations(generator, statistics)
+        output_lines.install(statistics)
         return generator
 
-    def _check_cheating(self, uses_value: bool) -> None:
-        if not uses_value:
-            raise ValueError("--cheating-value: this search uses no value")
+    def _check_cheating(self) -> None:
         if self.source_dictionary != self.target_dictionary:
             raise ValueError(
                 "--cheating-value: the value's encoder would read the target language, which "
@@ -328,7 +369,14 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 )
             return models
         if path not in self._value_models:
-            loaded, _ = checkpoint_utils.load_model_ensemble(utils.split_paths(path), task=self)
+            try:
+                loaded, _ = checkpoint_utils.load_model_ensemble(utils.split_paths(path), task=self)
+            except RuntimeError as error:  # torch's list of weights whose shapes differ
+                raise ValueError(
+                    f"--value-path {path}: does not fit this data's dictionaries of "
+                    f"{len(self.source_dictionary)} and {len(self.target_dictionary)} symbols, or "
+                    f"is damaged: {error}"
+                ) from error
             for model in loaded:
                 if not has_value_head(model):
                     raise ValueError(f"--value-path {path}: holds a model without a value head")
@@ -337,10 +385,13 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         return [model.to(like) for model in self._value_models[path]]
 
     def _text_decoders(self, post_process: Optional[str]) -> tuple[TextDecoder, TextDecoder]:
-        source, target = (
-            TextDecoder(dictionary, self._bpe, self._tokenizer, post_process=post_process)
-            for dictionary in (self.source_dictionary, self.target_dictionary)
-        )
+        try:
+            source, target = (
+                TextDecoder(dictionary, self._bpe, self._tokenizer, post_process=post_process)
+                for dictionary in (self.source_dictionary, self.target_dictionary)
+            )
+        except ValueError as error:
+            raise ValueError(f"--search-metric needs --search-post-process: {error}") from error
         return source, target
 
 

@@ -1,55 +1,14 @@
-"""fairseq's console scripts, run as a user runs them, on a corpus that a tiny model can learn."""
+"""A corpus that a tiny model can learn, for fairseq's console scripts."""
 
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[2]
-SCRIPTS = Path(sys.executable).parent
+from tests.console import Fairseq
+
 TEST_LINES = 41  # not a multiple of 8: fairseq alone drops the last of them
-
-
-@dataclass(frozen=True)
-class Fairseq:
-    """Runs `fairseq-<command>` in one folder, with the plugin."""
-
-    folder: Path
-
-    def command(self, name: str, *options: str) -> list[str]:
-        user_dir = [] if name == "score" else ["--user-dir", str(REPOSITORY / "user_dir")]
-        return [str(SCRIPTS / f"fairseq-{name}"), *user_dir, *options]
-
-    def start(self, name: str, *options: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            self.command(name, *options),
-            cwd=self.folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )
-
-    def run(self, name: str, *options: str, lines: str = "") -> str:
-        """Return what the command prints; it must succeed and must not warn."""
-        process = self.start(name, *options)
-        out, err = process.communicate(lines)
-        assert process.returncode == 0, f"{out[-2000:]}\n{err[-4000:]}"
-        assert "Warning" not in err, err
-        return out
-
-    def fail(self, name: str, *options: str) -> str:
-        """Return what a command says on stderr that must fail."""
-        process = self.start(name, *options)
-        _, err = process.communicate()
-        assert process.returncode != 0
-        return err
 
 
 @pytest.fixture(scope="session")

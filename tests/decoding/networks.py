@@ -98,7 +98,7 @@ def multiquery_policy() -> Any:
 
 
 class FullForward:
-    """`evaluate` for `fairseq_mcts.search.decode`: each prefix by itself, from its beginning."""
+    """`evaluate` for `fairseq_mcts.search.decode`: each prefix from its beginning, each time."""
 
     def __init__(self, policies: Sequence[Any], values: Sequence[Any], batch: Batch) -> None:
         self._policies, self._values, self._batch = policies, values, batch
@@ -107,32 +107,46 @@ class FullForward:
     def __call__(
         self, sentences: list[int], prefixes: list[tuple[int, ...]]
     ) -> tuple[np.ndarray, np.ndarray]:
-        logprobs, values = [], []
-        for sentence, prefix in zip(sentences, prefixes, strict=True):
-            row = self._batch.row(sentence)
-            tokens = torch.tensor([(EOS, *prefix)])
-            outputs = [model(row.src_tokens, row.src_lengths, tokens) for model in self._policies]
-            each = [
-                model.get_normalized_probs(output, log_probs=True)[0, -1].double()
-                for model, output in zip(self._policies, outputs, strict=True)
-            ]
-            logprobs.append(torch.logsumexp(torch.stack(each), 0).numpy() - np.log(len(each)))
-            heads = [
-                model(row.src_tokens, row.src_lengths, tokens)[1]["value"][0, -1]
-                for model in self._values
-                if has_value_head(model)
-            ]
-            values.append(float(sum(heads)) / max(len(heads), 1))
-        return np.stack(logprobs), np.array(values)
+        logprobs, values = [], np.zeros(len(prefixes))
+        places = []
+        for sentence in dict.fromkeys(sentences):
+            rows = [row for row, one in enumerate(sentences) if one == sentence]
+            policy, value = self._evaluate(sentence, [prefixes[row] for row in rows])
+            logprobs.append(policy)
+            values[rows] = value
+            places += rows
+        return np.concatenate(logprobs)[np.argsort(places)], values
+
+    def _evaluate(
+        self, sentence: int, prefixes: list[tuple[int, ...]]
+    ) -> tuple[np.ndarray, np.ndarray | float]:
+        """Log-probabilities [n, V] and values [n] of prefixes of one sentence."""
+        source = self._batch.row(sentence)
+        tokens = torch.full((len(prefixes), max(map(len, prefixes)) + 1), PAD)
+        for row, prefix in enumerate(prefixes):
+            tokens[row, : len(prefix) + 1] = torch.tensor((EOS, *prefix))
+        last = (torch.arange(len(prefixes)), torch.tensor([len(prefix) for prefix in prefixes]))
+
+        def run(model: Any) -> Any:
+            count = len(prefixes)
+            return model(
+                source.src_tokens.expand(count, -1), source.src_lengths.expand(count), tokens
+            )
+
+        each = [
+            model.get_normalized_probs(run(model), log_probs=True)[last].double()
+            for model in self._policies
+        ]
+        logprobs = torch.logsumexp(torch.stack(each), 0).numpy() - np.log(len(each))
+        heads = [run(model)[1]["value"][last] for model in self._values if has_value_head(model)]
+        values = torch.stack(heads).mean(dim=0).numpy() if heads else 0.0
+        return logprobs, values
 
 
-def right_padded(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-    """Source tokens as the evaluator takes them."""
-    longest = int(batch.src_lengths.max())
-    tokens = torch.full((len(batch.src_lengths), longest), PAD)
-    for row, length in enumerate(batch.src_lengths.tolist()):
-        tokens[row, :length] = batch.src_tokens[row, -length:]
-    return tokens, batch.src_lengths
+def sources(batch: Batch) -> list[torch.Tensor]:
+    """Source sentences as the evaluator takes them: without padding."""
+    lengths = batch.src_lengths.tolist()
+    return [row[-length:] for row, length in zip(batch.src_tokens, lengths, strict=True)]
 
 
 # longest first, as fairseq sorts a batch: its LSTM insists on it

@@ -21,7 +21,7 @@ from tests.decoding.networks import (
     fairseq_transformer,
     lstm,
     multiquery_policy,
-    right_padded,
+    sources,
 )
 from tests.models.toys import EOS
 
@@ -72,7 +72,7 @@ def on_network(
     chosen = make_options(given.pop("search"), given)
     search = make_search(chosen, constraints, n_best=2)
     evaluator = NetworkEvaluator(make_members(policies, values, VOCABULARY), VOCABULARY)
-    evaluator.begin(*right_padded(BATCH))
+    evaluator.begin(sources(BATCH))
     run(search, evaluator, getattr(chosen, "metric", None))
     return search.results()
 
