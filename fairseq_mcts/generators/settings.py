@@ -21,12 +21,13 @@ HONOURED = {
     "no_repeat_ngram_size",
     "sacrebleu",
     "score_reference",
-    "no_seed_provided",
 }
-#: options without effect in fairseq itself on translation models: nothing of fairseq reads them, or
-#: only other tasks do (speech with two decoders, iterative refinement)
+#: options without effect in fairseq itself on translation models: nothing of fairseq reads them,
+#: only other tasks do (speech with two decoders, iterative refinement), or fairseq's parser
+#: overwrites them (no_seed_provided)
 WITHOUT_EFFECT_IN_FAIRSEQ = {
     "no_early_stop",
+    "no_seed_provided",
     "no_beamable_mm",
     "eos_token",
     "beam_mt",

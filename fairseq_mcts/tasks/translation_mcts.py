@@ -85,14 +85,14 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         self._tokenizer: Any = None
         # checkpoints of --value-path are kept: hub calls build a generator each time
         self._value_models: dict[str, list[Network]] = {}
-        # the dataset that was made of input lines last, and the number of its first line
-        self._lines: Any = None
-        self._first_line = self._next_line = 0
         self._has_criterion = False
         self.sequence_generator: Any = None  # of --eval-bleu
         self._eval_generator: Any = None  # of --eval-search
         # sentences that this validation still decodes
         self._eval_search_left = cfg.eval_search_sentences
+        # the dataset that was made of input lines last, and the number of its first line
+        self._lines: Any = None
+        self._first_line = self._next_line = 0
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Network:
         """fairseq's; a new value head gets the range of the training scores."""

@@ -1,0 +1,185 @@
+"""The searches' own options: each has an effect where it belongs and is refused elsewhere."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from fairseq_mcts.tasks.search_config import SearchConfig
+from tests.generators.harness import METRIC, Setup, load
+from tests.generators.trained import Trained
+
+pytestmark = pytest.mark.slow
+
+FIELDS = {field.name for field in dataclasses.fields(SearchConfig)} - {"_name"}
+MCTS = {"search": "mcts", "mcts_simulations": 10}
+ROLLOUTS = {"search": "mcts", "mcts_simulations": 3, "mcts_leaf": "rollout", **METRIC}
+VGBS = {"search": "vgbs", "vgbs_beam": 3}
+SR = {"search": "sr", "sr_samples": 6}
+BEAM = {"search": "beam", "beam": 4}
+
+#: option -> (a search that it belongs to, another value for it)
+CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
+    "search": (BEAM, "mcts"),
+    "search_budget": ({"search": "mcts"}, 4),
+    "search_preset": (MCTS, "unprivileged"),
+    "search_metric": (ROLLOUTS, "vowels:scale=0.5"),
+    "search_post_process": (ROLLOUTS, "@@ "),
+    "value_path": (MCTS, "other value"),
+    "cheating_value": (MCTS, True),
+    "mcts_simulations": (MCTS, 2),
+    "mcts_actions": (MCTS, 1),
+    "mcts_c_puct": (MCTS, 0.1),
+    "mcts_temperature": (MCTS, 3.0),
+    "mcts_backup": (MCTS, "max"),
+    "mcts_choose": (MCTS, "value"),
+    "mcts_leaf": ({**MCTS, **METRIC, "mcts_terminal": "metric"}, "rollout"),
+    "mcts_terminal": (MCTS, "metric"),
+    "vgbs_beam": (VGBS, 2),
+    "vgbs_alpha": (VGBS, 1.0),
+    "vgbs_temperature": (VGBS, 2.0),
+    "vgbs_value_scale": (VGBS, "log"),
+    "vgbs_value_bounds": ({**VGBS, "vgbs_value_scale": "log"}, "0.45,0.5"),
+    "sr_samples": (SR, 2),
+    "sr_temperature": (SR, 0.5),
+    "sr_top_k": (SR, 2),
+    "sr_top_p": (SR, 0.3),
+    "sr_epsilon": (SR, 0.1),
+    "sr_rank_by": (SR, "metric"),
+    "beam_normalization": ({**BEAM, "lenpen": 2.0}, "gnmt"),
+}
+NEED_A_METRIC = {"mcts_terminal", "sr_rank_by"}
+#: shown in tests/generators/test_memory.py
+ELSEWHERE = {"search_memory"}
+SENTENCES = range(0, 90, 12)
+
+
+@pytest.fixture(scope="module")
+def setup(trained: Trained) -> Setup:
+    return load(trained, trained.dual)
+
+
+def found(setup: Setup, options: dict[str, Any]) -> list[Any]:
+    """Everything that a caller of the generator sees."""
+    keys = ("score", "value", "metric", "visits", "search_score", "evaluations")
+    hypotheses = setup.generate(SENTENCES, max_len_b=15, **options)
+    return [
+        (one["tokens"].tolist(), *(one.get(key) for key in keys))
+        for number in SENTENCES
+        for one in hypotheses[number][:1]
+    ]
+
+
+def test_every_option_is_looked_at() -> None:
+    assert CHANGES.keys() | ELSEWHERE == FIELDS
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_option_has_an_effect(name: str, setup: Setup, trained: Trained) -> None:
+    base, value = CHANGES[name]
+    if name == "value_path":
+        value = str(with_another_value(trained))
+    changed = {**base, name: value}
+    if name == "search":
+        changed = {"search": value}
+    if name in NEED_A_METRIC:
+        changed.update(METRIC)
+    assert found(setup, changed) != found(setup, base)
+
+
+def with_another_value(trained: Trained) -> Any:
+    """The model as it left training, before its value was given opinions."""
+    return trained.folder / "dual" / "checkpoint_last.pt"
+
+
+OWNED = sorted(name for name in FIELDS if name.partition("_")[0] in ("mcts", "vgbs", "sr"))
+
+
+@pytest.mark.parametrize("name", OWNED)
+def test_option_of_one_search_is_refused_by_the_others(name: str, setup: Setup) -> None:
+    flag = "--" + name.replace("_", "-")
+    for other in (MCTS, VGBS, SR, BEAM):
+        if other["search"] == name.partition("_")[0]:
+            continue
+        with pytest.raises(ValueError, match=f"^{flag} .*has no effect with --search"):
+            setup.generator(**other, **{name: CHANGES[name][1]})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("search_budget", 4),
+        ("search_preset", "privileged"),
+        ("search_metric", "vowels"),
+        ("search_post_process", "sentencepiece"),
+        ("search_memory", 1.0),
+        ("value_path", "any.pt"),
+        ("cheating_value", True),
+    ],
+)
+def test_options_of_all_searches_are_refused_by_fairseqs_beam_search(
+    name: str, value: Any, setup: Setup
+) -> None:
+    flag = "--" + name.replace("_", "-")
+    with pytest.raises(ValueError, match=f"^{flag} .*: has no effect with --search beam"):
+        setup.generator(**BEAM, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({**MCTS, "beam_normalization": "gnmt"}, "--beam-normalization gnmt: has no effect"),
+        ({**BEAM, "beam_normalization": "gnmt", "unnormalized": True}, "not with --unnormalized"),
+        ({**VGBS, "vgbs_value_bounds": "0.1,0.9"}, "without --vgbs-value-scale log"),
+        ({**VGBS, "vgbs_alpha": 0.0, "value_path": "any.pt"}, "--value-path: .* uses no value"),
+        ({**ROLLOUTS, "value_path": "any.pt"}, "--value-path: .* uses no value"),
+        ({**ROLLOUTS, "cheating_value": True}, "--cheating-value: .* uses no value"),
+        ({**MCTS, "search_metric": "vowels"}, "--search-metric: .* uses no metric"),
+        ({**VGBS, "search_metric": "vowels"}, "--search-metric: has no effect"),
+        ({**SR, "search_post_process": "@@ "}, "--search-post-process: .* uses no metric"),
+        ({**VGBS, "nbest": 4}, "--nbest 4: more than --vgbs-beam 3 gives"),
+        ({**SR, "nbest": 7}, "--nbest 7: more than --sr-samples 6 gives"),
+    ],
+)
+def test_option_that_nothing_would_read_is_refused(
+    options: dict[str, Any], complaint: str, setup: Setup
+) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        setup.generator(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({**MCTS, "mcts_simulations": 0}, "^--mcts-simulations: must be a whole number"),
+        ({**MCTS, "mcts_temperature": 0.0}, "^--mcts-temperature: must be greater than 0"),
+        ({"search": "mcts", "search_budget": 0}, "^--search-budget: must be a whole number"),
+        ({**MCTS, "mcts_leaf": "rollout"}, "^--mcts-leaf rollout needs --search-metric"),
+        ({**MCTS, "mcts_terminal": "metric"}, "^--mcts-terminal metric needs --search-metric"),
+        ({**SR, "sr_rank_by": "metric"}, "^--sr-rank-by metric needs --search-metric"),
+        ({**SR, "sr_top_p": 1.5}, "^--sr-top-p: "),
+        ({**VGBS, "vgbs_alpha": 1.5}, "^--vgbs-alpha: must lie in"),
+        (
+            {**VGBS, "vgbs_value_scale": "log", "vgbs_value_bounds": "high"},
+            "^--vgbs-value-bounds high: expected two numbers",
+        ),
+        ({**MCTS, "search_memory": 0.0}, "^--search-memory 0.0: must be greater than 0"),
+        ({**ROLLOUTS, "search_metric": "bleu"}, "^--search-metric bleu: needs the reference"),
+        ({**ROLLOUTS, "search_metric": "taste"}, "unknown metric 'taste'"),
+        ({**MCTS, "mcts_simulation": 4}, "^mcts_simulation: the searches have no such option"),
+    ],
+)
+def test_bad_value_is_refused_by_name(
+    options: dict[str, Any], complaint: str, setup: Setup
+) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        setup.generator(**options)
+
+
+def test_budget_sets_each_searchs_own_option(setup: Setup) -> None:
+    for search, own in (("mcts", "mcts_simulations"), ("sr", "sr_samples")):
+        by_budget = found(setup, {"search": search, "search_budget": 5})
+        assert by_budget == found(setup, {"search": search, own: 5})
+    # 2 + 2² < 12 = 3 + 3²
+    by_budget = found(setup, {"search": "vgbs", "search_budget": 12})
+    assert by_budget == found(setup, {"search": "vgbs", "vgbs_beam": 3})
