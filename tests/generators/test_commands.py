@@ -271,7 +271,7 @@ def test_value_of_another_dictionary_is_refused(trained: Trained, tmp_path: Path
 
 def test_metric_on_bare_subwords_is_refused(trained: Trained, tmp_path: Path) -> None:
     options = (*MCTS, "--mcts-leaf", "rollout", "--search-metric", "vowels")
-    with pytest.raises(ValueError, match=r"--search-metric needs --search-post-process"):
+    with pytest.raises(ValueError, match=r"^give --search-post-process"):
         run_generate(trained, *options, results=tmp_path)
     bpe = ("--bpe", "sentencepiece", "--sentencepiece-model", str(trained.sentencepiece))
     by_bpe = run_generate(trained, *options, *bpe, "--gen-subset", "valid", results=tmp_path)
@@ -281,6 +281,11 @@ def test_metric_on_bare_subwords_is_refused(trained: Trained, tmp_path: Path) ->
         results=tmp_path / "post",
     )
     assert lines(by_bpe, "M") == lines(by_post_process, "M")
+
+
+def test_post_process_that_nothing_reads_is_refused(trained: Trained, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^--search-post-process: neither a search nor a scorer"):
+        run_generate(trained, "--search-post-process", "sentencepiece", results=tmp_path)
 
 
 @pytest.mark.parametrize(
