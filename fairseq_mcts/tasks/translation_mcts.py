@@ -4,7 +4,7 @@ import dataclasses
 import json
 import logging
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Optional
@@ -39,7 +39,7 @@ from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
-from fairseq_mcts.scoring.sources import SOURCES, announce_sources
+from fairseq_mcts.scoring.sources import SOURCES
 from fairseq_mcts.tasks import eval_search
 from fairseq_mcts.tasks.search_config import SEARCHES, SearchConfig
 
@@ -314,13 +314,18 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
     ) -> Any:
         """fairseq's; a scorer that compares with the source (--scoring mlbertscore) hears it."""
         if SOURCES.wanted:
-            source_text, _ = self._text_decoders(self.cfg.search_post_process)
-            announce_sources(sample, source_text)
+            SOURCES.announce(self._source_texts(sample))
         elif self.cfg.search_post_process is not None and str(self.cfg.search) == "beam":
             raise ValueError(
                 "--search-post-process: neither a search nor a scorer needs the source's text"
             )
         return super().inference_step(generator, models, sample, **options)
+
+    def _source_texts(self, sample: dict[str, Any]) -> Iterator[str]:
+        """The sources of a batch, decoded when a scorer asks: it may be for another task."""
+        source_text, _ = self._text_decoders(self.cfg.search_post_process)
+        for row in sample["net_input"]["src_tokens"]:
+            yield source_text.decode(row)
 
     def _build_beam_generator(
         self,
