@@ -62,7 +62,7 @@ def test_extras_version_and_licence(metadata: Message) -> None:
     from fairseq_mcts import __version__
 
     assert metadata["Version"] == __version__
-    assert set(metadata.get_all("Provides-Extra", [])) == {"metrics", "report", "dev"}
+    assert set(metadata.get_all("Provides-Extra", [])) == {"metrics", "comet", "report", "dev"}
     assert "MIT" in (metadata["License"] or metadata["License-Expression"])
 
 

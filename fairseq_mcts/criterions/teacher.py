@@ -1,13 +1,12 @@
 """The supervised policy as a frozen teacher."""
 
-from pathlib import Path
 from typing import Any
 
 import torch
 from fairseq import checkpoint_utils, utils
-from fairseq.data import Dictionary
 from torch import Tensor
 
+from fairseq_mcts.data.checkpoint_dictionary import foreign_dictionary
 from fairseq_mcts.decoding import Network
 
 
@@ -21,19 +20,21 @@ class Teacher:
         try:
             models, saved = checkpoint_utils.load_model_ensemble(utils.split_paths(path), task=task)
         except RuntimeError as error:
+            if "size mismatch" not in str(error):
+                raise
             raise ValueError(
-                f"--teacher-path {path}: does not fit this task's dictionaries ({error})"
+                f"--teacher-path {path}: does not fit the dictionaries of the data, which have "
+                f"{len(task.source_dictionary)} and {len(task.target_dictionary)} types"
             ) from error
         self._models: list[Network] = models
         for model in models:
             model.eval().requires_grad_(False)
-            rows = model.decoder.embed_tokens.num_embeddings
-            if rows != len(task.target_dictionary):
-                raise ValueError(
-                    f"--teacher-path {path}: its dictionary has {rows} entries, that of the data "
-                    f"{len(task.target_dictionary)}"
-                )
-        _compare_dictionaries(path, saved, task)
+        foreign = foreign_dictionary(saved, task)
+        if foreign is not None:
+            raise ValueError(
+                f"--teacher-path {path}: was trained with {foreign}, which is not the dictionary "
+                "of the data"
+            )
 
     @torch.no_grad()
     def logprobs(self, net_input: dict[str, Tensor]) -> Tensor:
@@ -47,25 +48,3 @@ class Teacher:
         if len(each) == 1:
             return each[0]
         return torch.logsumexp(torch.stack(each), dim=0) - torch.log(torch.tensor(len(each)))
-
-
-def _compare_dictionaries(path: str, saved: Any, task: Any) -> None:
-    """Refuses a teacher whose dictionary has as many entries, but others.
-
-    A checkpoint holds no dictionary, just the name of the folder it was trained on: if that is
-    still there, it tells.
-    """
-    data = getattr(saved.task, "data", None)
-    for side, dictionary in (
-        ("source_lang", task.source_dictionary),
-        ("target_lang", task.target_dictionary),
-    ):
-        language = getattr(saved.task, side, None)
-        if data is None or language is None:
-            continue  # of a task that keeps its dictionaries elsewhere
-        file = Path(utils.split_paths(data)[0]) / f"dict.{language}.txt"
-        if file.is_file() and Dictionary.load(str(file)) != dictionary:
-            raise ValueError(
-                f"--teacher-path {path}: was trained with another dictionary, {file}, than that of "
-                "the data"
-            )

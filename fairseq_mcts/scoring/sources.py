@@ -10,8 +10,7 @@ compares with the source takes one per sentence:
         return super().inference_step(generator, models, sample, **kwargs)
 """
 
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fairseq_mcts.metrics.text import TextDecoder
@@ -22,26 +21,26 @@ class SourceFeed:
 
     def __init__(self) -> None:
         self.wanted = False  # whether a scorer of this process takes sources
-        self._waiting: deque[str] = deque()
+        self._waiting: Iterator[str] = iter(())
 
     def open(self) -> None:
         """A scorer begins to listen; what was announced before is not meant for it."""
         self.wanted = True
-        self._waiting.clear()
+        self._waiting = iter(())
 
     def announce(self, sources: Iterable[str]) -> None:
         """The next batch begins; sources that nobody took (for want of references) are dropped."""
-        self._waiting = deque(sources)
+        self._waiting = iter(sources)  # read only when a scorer takes them
 
     def take(self) -> str:
         """The source of the next sentence."""
-        if not self._waiting:
-            raise RuntimeError(
-                "this scorer compares with the source, but the task announced none for this "
-                "sentence: decode with --task translation_mcts, or score the output afterwards "
-                "with fairseq-mcts-score"
-            )
-        return self._waiting.popleft()
+        for source in self._waiting:
+            return source
+        raise RuntimeError(
+            "this scorer compares with the source, but the task announced none for this "
+            "sentence: decode with --task translation_mcts, or score the output afterwards "
+            "with fairseq-mcts-score"
+        )
 
 
 SOURCES = SourceFeed()
@@ -51,4 +50,4 @@ SOURCES = SourceFeed()
 def announce_sources(sample: dict[str, Any], decoder: TextDecoder) -> None:
     """Announce the sources of a fairseq batch as text, if a scorer wants them."""
     if SOURCES.wanted:
-        SOURCES.announce(decoder.decode_batch(sample["net_input"]["src_tokens"]))
+        SOURCES.announce(decoder.decode(row) for row in sample["net_input"]["src_tokens"])

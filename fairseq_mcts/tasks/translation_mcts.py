@@ -4,7 +4,7 @@ import dataclasses
 import json
 import logging
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Optional
@@ -39,7 +39,7 @@ from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
-from fairseq_mcts.scoring.sources import SOURCES, announce_sources
+from fairseq_mcts.scoring.sources import SOURCES
 from fairseq_mcts.tasks import eval_search
 from fairseq_mcts.tasks.search_config import SEARCHES, SearchConfig
 
@@ -85,14 +85,14 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         self._tokenizer: Any = None
         # checkpoints of --value-path are kept: hub calls build a generator each time
         self._value_models: dict[str, list[Network]] = {}
-        # the dataset that was made of input lines last, and the number of its first line
-        self._lines: Any = None
-        self._first_line = self._next_line = 0
         self._has_criterion = False
         self.sequence_generator: Any = None  # of --eval-bleu
         self._eval_generator: Any = None  # of --eval-search
         # sentences that this validation still decodes
         self._eval_search_left = cfg.eval_search_sentences
+        # the dataset that was made of input lines last, and the number of its first line
+        self._lines: Any = None
+        self._first_line = self._next_line = 0
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Network:
         """fairseq's; a new value head gets the range of the training scores."""
@@ -314,13 +314,18 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
     ) -> Any:
         """fairseq's; a scorer that compares with the source (--scoring mlbertscore) hears it."""
         if SOURCES.wanted:
-            source_text, _ = self._text_decoders(self.cfg.search_post_process)
-            announce_sources(sample, source_text)
+            SOURCES.announce(self._source_texts(sample))
         elif self.cfg.search_post_process is not None and str(self.cfg.search) == "beam":
             raise ValueError(
                 "--search-post-process: neither a search nor a scorer needs the source's text"
             )
         return super().inference_step(generator, models, sample, **options)
+
+    def _source_texts(self, sample: dict[str, Any]) -> Iterator[str]:
+        """The sources of a batch, decoded when a scorer asks: it may be for another task."""
+        source_text, _ = self._text_decoders(self.cfg.search_post_process)
+        for row in sample["net_input"]["src_tokens"]:
+            yield source_text.decode(row)
 
     def _build_beam_generator(
         self,

@@ -1,35 +1,19 @@
 """Training with two processes on CPUs, by the one combination of fairseq's flags that works."""
 
 import re
-import socket
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tests.cli.two_ranks import options_of_ranks
+
 pytestmark = pytest.mark.slow
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def train_on_two_ranks(fairseq: Any, options: list[str]) -> str:
     """Start both ranks, wait for both and return what rank 0 logs."""
-    address = f"tcp://127.0.0.1:{free_port()}"
-    ranks = [
-        fairseq.start(
-            "train",
-            *options,
-            *("--ddp-backend", "legacy_ddp", "--distributed-backend", "gloo"),
-            *("--distributed-world-size", "2", "--distributed-rank", str(rank)),
-            *("--distributed-init-method", address, "--distributed-no-spawn"),
-        )
-        for rank in range(2)
-    ]
+    ranks = [fairseq.start("train", *options, *more) for more in options_of_ranks()]
     outputs = [process.communicate() for process in ranks]
     for process, (_, err) in zip(ranks, outputs, strict=True):
         assert process.returncode == 0, err[-4000:]

@@ -11,7 +11,7 @@ from functools import partial
 
 import fairseq_mcts.register  # noqa: F401 - what the forked processes need not import again
 from tests.cli import forked
-from tests.cli.conftest import Fairseq
+from tests.console import Fairseq
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 from fairseq.data import data_utils, indexed_dataset
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
+from fairseq_mcts.data.checkpoint_dictionary import dictionary_paths
 from fairseq_mcts.data.files import complete_file, digest_of_files
 from fairseq_mcts.data.relabelling.settings import RelabellingError, Settings
 from fairseq_mcts.data.scored_folder import SplitNames
@@ -101,11 +102,6 @@ def corpus_settings(corpus: Corpus, task: TranslationTask, folder: Path) -> Sett
         "source_vocabulary": len(task.source_dictionary),
         "target_vocabulary": len(task.target_dictionary),
     }
-
-
-def dictionary_paths(folder: Path, source_lang: str, target_lang: str) -> list[Path]:
-    """Where fairseq keeps the dictionaries."""
-    return [folder / f"dict.{lang}.txt" for lang in (source_lang, target_lang)]
 
 
 def copy_dictionaries(names: SplitNames, source: Path, workshop: Path) -> None:

@@ -7,12 +7,11 @@ from typing import Any
 
 import torch
 from fairseq import checkpoint_utils
-from fairseq.data import Dictionary, data_utils
 from fairseq.tasks.translation import TranslationTask
 from torch import Tensor
 
+from fairseq_mcts.data.checkpoint_dictionary import foreign_dictionary
 from fairseq_mcts.data.files import digest_of_files
-from fairseq_mcts.data.relabelling.corpus import dictionary_paths
 from fairseq_mcts.data.relabelling.settings import RelabellingError, Settings
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
@@ -81,7 +80,13 @@ class PolicyFiles:
                 )
             except Exception as error:  # a file that is no checkpoint fails in any way
                 raise _explained(path, task, error) from error
-            _refuse_other_dictionary(path, saved, task)
+            foreign = foreign_dictionary(saved, task)
+            if foreign is not None:
+                raise RelabellingError(
+                    f"--path {path} was trained with {foreign.resolve()}, which is not the "
+                    "dictionary of the data. If that folder has changed since the training, point "
+                    "to another one by --model-overrides \"{'data': 'FOLDER'}\""
+                )
             models.append((model.half() if self.fp16 else model).to(device).eval())
         return models
 
@@ -93,29 +98,6 @@ def _explained(path: Path, task: TranslationTask, error: Exception) -> Relabelli
         f"--path {path}: its vocabulary is not that of the data, whose dictionaries have "
         f"{len(task.source_dictionary)} and {len(task.target_dictionary)} types"
     )
-
-
-def _refuse_other_dictionary(path: Path, saved: Any, task: TranslationTask) -> None:
-    """A dictionary of the same size fits the weights but means other words.
-
-    Checkpoints hold no dictionary, but the folder that they were trained on, if it still exists.
-    """
-    folder = Path(str(getattr(saved.task, "data", None) or "").split(":")[0])
-    source_lang = getattr(saved.task, "source_lang", None)
-    target_lang = getattr(saved.task, "target_lang", None)
-    if folder.is_dir() and (source_lang is None or target_lang is None):
-        source_lang, target_lang = data_utils.infer_language_pair(str(folder))
-    if source_lang is None or target_lang is None:
-        return
-    paths = dictionary_paths(folder, source_lang, target_lang)
-    ours = (task.source_dictionary, task.target_dictionary)
-    for saved_path, dictionary in zip(paths, ours, strict=True):
-        if saved_path.is_file() and Dictionary.load(str(saved_path)) != dictionary:
-            raise RelabellingError(
-                f"--path {path} was trained with {saved_path.resolve()}, which is not the "
-                "dictionary of the data. If that folder has changed since the training, point "
-                "to another one by --model-overrides \"{'data': 'FOLDER'}\""
-            )
 
 
 class Sampler:
