@@ -1,6 +1,7 @@
 """`make demo`: data, training, decoding and a table of results, all in one work folder."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from examples.demo.results import read_hypotheses, read_seconds, score, table
 from examples.demo.runner import Runner, StageFailed
 
 EXAMPLES = 3
+# Two threads that wait for each other can be far slower than one where other programs run too.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0"}
 
 
 def main() -> int:
@@ -20,6 +23,8 @@ def main() -> int:
     parser.add_argument("--updates", type=int, default=Sizes.updates, help="length of training")
     args = parser.parse_args()
 
+    for name, value in ONE_THREAD.items():
+        os.environ.setdefault(name, value)
     sizes = Sizes(args.train_pairs, args.held_out_pairs, args.pieces, args.updates)
     plan = Plan(args.work, sizes)
     runner = Runner(args.work)
