@@ -270,7 +270,8 @@ def log_value_quality(logging_outputs: list[dict[str, Any]], prefix: str) -> Non
     rows = [log[key] for log in logging_outputs if key in log]
     if not rows:
         return
-    metrics.log_concat_tensor(key, torch.cat(rows))
+    judged = torch.cat(rows)
+    metrics.log_concat_tensor(key, judged)
 
     def columns(meters: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         values, scores, relative, finished = meters[key].tensor.unbind(dim=1)
@@ -288,6 +289,8 @@ def log_value_quality(logging_outputs: list[dict[str, Any]], prefix: str) -> Non
     derive("pearson_finished", lambda v, s, r, f: value_quality.pearson(v[f], s[f]))
     derive("kendall_finished", lambda v, s, r, f: value_quality.kendall(v[f], s[f]))
     derive("ece", lambda v, s, r, f: value_quality.calibration_error(v, s))
+    if bool(judged[:, 3].all()):  # finished samples only: there are no other positions
+        return
     for part in range(value_quality.POSITION_BINS):
         derive(
             f"mae_part{part + 1}",
