@@ -226,9 +226,7 @@ def refuse_idle_options(cfg: ValueCriterionConfig) -> None:
         raise ValueError("--policy-weight and --value-weight must not be negative")
     likelihood = str(cfg.policy_loss) == "nll"
     if cfg.teacher_path is not None and (likelihood or not cfg.policy_weight):
-        raise ValueError(
-            "--teacher-path: has no effect with --policy-loss nll or --policy-weight 0"
-        )
+        raise ValueError("--teacher-path: not with --policy-loss nll or --policy-weight 0")
     if cfg.label_smoothing and not (likelihood and cfg.policy_weight):
         raise ValueError("--label-smoothing: belongs to --policy-loss nll")
     if cfg.hl_gauss_sigma != DEFAULT_HL_GAUSS_SIGMA and str(cfg.value_target) != "hl-gauss":

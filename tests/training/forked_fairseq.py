@@ -4,6 +4,7 @@ import importlib
 import logging
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ class ForkedFairseq(Fairseq):
 
 
 def _command(name: str) -> None:
-    # the handlers of pytest; the command's own are made when its module is imported
+    # the handlers of pytest; the command's own are made when its module is imported, here and now
     logging.getLogger().handlers.clear()
+    sys.modules.pop(f"fairseq_cli.{name}", None)
     importlib.import_module(f"fairseq_cli.{name}").cli_main()
