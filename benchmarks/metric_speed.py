@@ -4,8 +4,8 @@
 
 Fifty candidates for each of 200 sources: variants of the reference, some of which occur more than
 once, as among the samples and rollouts of a search. How many do decides much of the gain, so
---deviation sets it and the number of distinct ones is printed; at 0.25 hardly any repeat. Three ways
-of asking for the same 10,000 scores, in the same calls where the caller's order forces them:
+--deviation sets it and the number of distinct ones is printed; at 0.25 hardly any repeat. Three
+ways of asking for the same 10,000 scores, in the same calls where the caller's order forces them:
 
 * search: one candidate of every source at a time, 50 times over, as MCTS+Roll asks. The package
   encodes every source anew each time.
@@ -99,21 +99,25 @@ def run_ours(metric: Metric, calls: list[Pairs]) -> list[float]:
     return scores
 
 
-def without_padding(
+def expected_scores(
     package: bert_score.BERTScorer, pairs: Pairs, ours: list[float], theirs: list[float]
-) -> tuple[list[float], int]:
-    """The package's scores, with those that differ asked for again, each pair alone.
+) -> tuple[list[float], int, int]:
+    """What ours should be: the package's scores, pairs that differ asked for again, each alone.
 
     In a batch the package lets padding take part in the matching with similarity 0, so that a word
     without any positive similarity scores by the lengths of its neighbours. Alone, none is padded.
-    Returns also how many pairs that concerned.
+    And where its precision or recall is negative, its F1 is near a pole and ours is 0 by design.
+    Returns also how many pairs were asked for again, and how many of these have such a pole.
     """
-    corrected, dependent = list(theirs), 0
+    corrected, dependent, poles = list(theirs), 0, 0
     for index, (candidate, source) in enumerate(pairs):
         if abs(ours[index] - theirs[index]) > TOLERANCE:
-            corrected[index] = package.score([candidate], [source])[2].item()
+            alone = [column.item() for column in package.score([candidate], [source])]
+            pole = min(alone[:2]) < 0
+            corrected[index] = 0.0 if pole else alone[2]
             dependent += 1
-    return corrected, dependent
+            poles += pole
+    return corrected, dependent, poles
 
 
 class Clock(NamedTuple):
@@ -145,7 +149,7 @@ def compare(encoder: str, layer: int, calls: dict[str, list[Pairs]], repeats: in
             seconds, theirs = timed(lambda c=own_calls: run_package(package, c))
             times["package"].append(seconds)
         pairs = [pair for call in own_calls for pair in call]
-        theirs, batch_dependent = without_padding(package, pairs, ours, theirs)
+        theirs, rescored, poles = expected_scores(package, pairs, ours, theirs)
         worst = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
         package_time, our_time = min(times["package"]), min(times["ours"])
         rows.append(
@@ -157,7 +161,8 @@ def compare(encoder: str, layer: int, calls: dict[str, list[Pairs]], repeats: in
                 "ratio": package_time.wall / our_time.wall,
                 "cpu_ratio": package_time.cpu / our_time.cpu,
                 "worst_difference": worst,
-                "batch_dependent": batch_dependent,
+                "scored_alone": rescored,
+                "clamped": poles,
                 "scores_per_second": len(ours) / our_time.wall,
             }
         )
@@ -171,7 +176,8 @@ def print_row(row: dict) -> None:
         f"ours {row['ours_seconds']:8.2f} s  {row['ratio']:6.2f} x faster "
         f"({row['cpu_ratio']:.2f} x by CPU time)  "
         f"{row['scores_per_second']:7.0f} scores/s  worst difference "
-        f"{row['worst_difference']:.1e} ({row['batch_dependent']} pairs scored alone)",
+        f"{row['worst_difference']:.1e} ({row['scored_alone']} pairs scored alone, "
+        f"{row['clamped']} of them clamped)",
         flush=True,
     )
 

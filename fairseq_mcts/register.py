@@ -6,7 +6,7 @@ ROOMS = (
     "fairseq_mcts.models",
     "fairseq_mcts.criterions",
     "fairseq_mcts.tasks",
-    "fairseq_mcts.scoring.scorers",
+    "fairseq_mcts.scoring",
 )
 """Importing these packages runs fairseq's `@register_…` decorators, once per process."""
 

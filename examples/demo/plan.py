@@ -19,7 +19,7 @@ class Sizes:
     train_pairs: int = 20000
     held_out_pairs: int = 500
     pieces: int = 2000
-    updates: int = 800
+    updates: int = 1500
 
 
 @dataclass(frozen=True)
@@ -121,13 +121,13 @@ class Plan:
             name="train",
             title="train the policy, a multi-query transformer",
             command=(
-                *("fairseq-train", str(self.binarised), *PLUGIN, *QUIET, "--log-interval", "20"),
+                *("fairseq-train", str(self.binarised), *PLUGIN, *QUIET, "--log-interval", "25"),
                 *("--arch", "multiquery_transformer_tiny", "--share-all-embeddings"),
                 *("--criterion", "label_smoothed_cross_entropy", "--label-smoothing", "0.1"),
                 *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--adam-eps", "1e-9"),
                 # a rate that falls to zero makes the most of a short training
                 *("--lr", "0.005", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
-                *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "2000"),
+                *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "1000"),
                 *("--no-epoch-checkpoints", "--save-dir", str(self.policy), "--seed", SEED),
             ),
             output=self.policy,

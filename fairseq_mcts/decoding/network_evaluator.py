@@ -213,7 +213,7 @@ class NetworkEvaluator:
         blocked[requests.draw_rows[np.isneginf(answers.drawn_logprobs)]] = True
         broken = ~np.isfinite(answers.values)
         broken |= np.isnan(answers.action_logprobs).any(axis=1)
-        broken |= np.isnan(answers.log_weights).any(axis=1)
+        broken |= np.isnan(answers.weights).any(axis=1)
         broken[requests.draw_rows[np.isnan(answers.drawn_logprobs)]] = True
         for rows, fault in ((broken, "the network returned NaN"), (blocked, "no token is allowed")):
             if rows.any():
@@ -239,7 +239,7 @@ def _no_policies(count: int, actions: int) -> Answers:
         num_actions=np.zeros(count, np.int32),
         action_tokens=np.zeros((count, actions), np.int32),
         action_logprobs=np.zeros((count, actions)),
-        log_weights=np.zeros((count, actions)),
+        weights=np.zeros((count, actions)),
         values=np.zeros(count),
         drawn_tokens=np.zeros(0, np.int32),
         drawn_logprobs=np.zeros(0),

@@ -61,16 +61,18 @@ def read_policies(
         normalisers = torch.logsumexp(scaled, dim=-1)
 
     counts, tokens, action_logprobs = best_of_rows(rows, requests.finished, question.actions)
-    log_weights = action_logprobs / temperature
+    weights = action_logprobs / temperature
     if normalisers is not None:
-        log_weights = log_weights - normalisers.cpu().numpy().astype(np.float64)[:, None]
+        weights = weights - normalisers.cpu().numpy().astype(np.float64)[:, None]
+    if question.over_allowed:
+        weights = np.exp(weights)
     drawing = question.sampling or SamplingFilter()
     drawn = draw_from_rows(rows, requests.draw_rows, requests.draw_uniforms, temperature, drawing)
     return Answers(
         num_actions=counts,
         action_tokens=tokens,
         action_logprobs=action_logprobs,
-        log_weights=log_weights,
+        weights=weights,
         values=np.zeros(len(requests)),
         drawn_tokens=drawn,
         drawn_logprobs=_entries(rows, requests.draw_rows, drawn),

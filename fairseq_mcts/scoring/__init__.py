@@ -1,4 +1,8 @@
 """The metrics as fairseq scorers: `fairseq-generate --scoring mlbertscore …`.
 
-Importing `fairseq_mcts.scoring.scorers` registers them.
+Importing this package registers them.
 """
+
+from fairseq_mcts.scoring import scorers
+
+__all__ = ["scorers"]

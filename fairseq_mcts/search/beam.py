@@ -65,7 +65,7 @@ class BeamSearch(TreeStore):
         return self.constraints.requests(self.tree, wanted[:count]), ()
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
-        self.store_policies(requests, answers, weights_as_logs=True)
+        self.store_policies(requests, answers)
 
     def receive_scores(self, scores: Float64) -> None:
         raise AssertionError("beam search asks for no scores")

@@ -33,14 +33,17 @@ CACHE_FOLDER = _cache_folder()
 
 
 def compiled(function: Function) -> Function:
-    """Compiles `function` at its first call, from the cache where a run before has left it."""
+    """Compiles `function` at its first call, from the cache where a run before has left it.
+
+    No division in the kernels can be by zero, so none is checked (error_model).
+    """
     before = numba_config.CACHE_DIR
     # read by numba while it decorates, so other packages' caches stay where they are
     numba_config.CACHE_DIR = str(CACHE_FOLDER)
     try:
-        return numba.njit(cache=True)(function)
+        return numba.njit(cache=True, error_model="numpy")(function)
     except (RuntimeError, OSError):  # nowhere to write: compile in every process
-        return numba.njit(function)
+        return numba.njit(error_model="numpy")(function)
     finally:
         numba_config.CACHE_DIR = before
 

@@ -27,9 +27,9 @@ class Question:
     """What a search wants to know about a prefix; the same throughout a search."""
 
     actions: int  # how many of the best next tokens
-    temperature: float  # of log_weights and of draws
-    # log_weights are normalised over the tokens allowed after the prefix, or (as fairseq's beam
-    # search has it) over the whole vocabulary
+    temperature: float  # of weights and of draws
+    # weights are probabilities, normalised over the tokens allowed after the prefix; or, as in
+    # fairseq's beam search, log-probabilities, normalised over the whole vocabulary
     over_allowed: bool
     value: bool  # whether values are read
     sampling: SamplingFilter | None = None  # for searches that draw tokens
@@ -63,7 +63,7 @@ class Answers:
     num_actions: Int32  # [n] how many of the A columns are filled; 0 for finished prefixes
     action_tokens: Int32  # [n, A]
     action_logprobs: Float64  # [n, A] the model's own log-probabilities
-    log_weights: Float64  # [n, A] log of π^(1/τ), normalised as the question says
+    weights: Float64  # [n, A] π^(1/τ), normalised as the question says, or its logarithm
     values: Float64  # [n] read only if the question wants them
     drawn_tokens: Int32  # [d]
     drawn_logprobs: Float64  # [d] the model's own log-probabilities

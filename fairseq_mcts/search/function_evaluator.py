@@ -1,13 +1,13 @@
 """Any model as an `Evaluator`: a plain function from prefixes to log-probabilities and values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from fairseq_mcts.search.constraints import Constraints
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
-from fairseq_mcts.search.policy import best_actions, draw_tokens, log_normalisers, masked_rows
+from fairseq_mcts.search.policy import best_actions, draw_tokens, masked_rows, normalisers
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
 
 # (sentences, prefixes) -> (log-probabilities [n, V], values [n])
@@ -80,7 +80,9 @@ class FunctionEvaluator:
 
 def forbidden_mask(rules: Constraints, vocabulary: int) -> Bool:
     """[V] which tokens are never produced; refuses rules that name tokens beyond the vocabulary."""
-    named = {"eos": [rules.eos], "forbidden": rules.forbidden, "prefixes": rules.forced.ravel()}
+    named: dict[str, Iterable[int]] = {"eos": [rules.eos], "forbidden": rules.forbidden}
+    for sentence, prefix in enumerate(rules.forced.tolist()):
+        named[f"prefixes[{sentence}]"] = prefix
     for option, tokens in named.items():
         for token in tokens:
             if token >= vocabulary:
@@ -104,12 +106,7 @@ def condensed(
     tokens = np.zeros((count, question.actions), np.int32)
     action_logprobs = np.zeros((count, question.actions), np.float64)
     best_actions(rows, open_rows, num_actions, tokens, action_logprobs)
-    if question.over_allowed:
-        normalisers = log_normalisers(rows, open_rows, temperature)
-    elif temperature == 1.0:
-        normalisers = np.zeros(count)  # the log-probabilities as they were given
-    else:
-        normalisers = log_normalisers(logprobs, open_rows, temperature)
+    weights = _weights(logprobs, rows, action_logprobs, open_rows, question)
     drawing = question.sampling or SamplingFilter()
     drawn = draw_tokens(
         rows,
@@ -124,11 +121,30 @@ def condensed(
         num_actions=num_actions,
         action_tokens=tokens,
         action_logprobs=action_logprobs,
-        log_weights=action_logprobs / temperature - normalisers[:, None],
+        weights=weights,
         values=values,
         drawn_tokens=drawn,
         drawn_logprobs=logprobs[requests.draw_rows, drawn],
     )
+
+
+def _weights(
+    logprobs: Float64,  # [n, V]
+    rows: Float64,  # [n, V] the same, masked
+    action_logprobs: Float64,  # [n, A]
+    open_rows: Bool,  # [n]
+    question: Question,
+) -> Float64:
+    """[n, A] what a search goes by; see `Question.over_allowed`."""
+    temperature = question.temperature
+    if question.over_allowed:
+        # divided as probabilities: logarithms would round a uniform prior of 1/8 to something else
+        greatest, sums = normalisers(rows, open_rows, temperature)
+        return np.exp((action_logprobs - greatest[:, None]) / temperature) / sums[:, None]
+    if temperature == 1.0:
+        return action_logprobs  # as they were given
+    greatest, sums = normalisers(logprobs, open_rows, temperature)
+    return (action_logprobs - greatest[:, None]) / temperature - np.log(sums)[:, None]
 
 
 def _checked_values(given: Any, sentences: list[int], prefixes: list[tuple[int, ...]]) -> Float64:

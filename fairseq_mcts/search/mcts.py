@@ -119,7 +119,7 @@ class MctsSearch(TreeStore):
         return self.constraints.requests(self.tree, slots), candidates
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
-        self.store_policies(requests, answers, weights_as_logs=False)
+        self.store_policies(requests, answers)
 
     def receive_scores(self, scores: Float64) -> None:
         self._statistics.score[self._scored_slots] = scores

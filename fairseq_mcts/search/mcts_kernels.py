@@ -89,42 +89,28 @@ class Wants(NamedTuple):
 
 
 @compiled
-def puct_score(
-    child_q: float,
-    child_visits: int,
-    prior: float,
-    visits: int,
-    lowest: float,
-    highest: float,
-    c_puct: float,
-) -> float:
-    """Rescaled value (0 for an unvisited child) plus exploration bonus."""
-    bonus = c_puct * prior * math.sqrt(visits) / (1 + child_visits)
-    if child_visits == 0:
-        return bonus
-    return (child_q - lowest) / max(highest - lowest, SMALLEST_SPREAD) + bonus
-
-
-@compiled
 def select_action(
     tree: Tree, statistics: Statistics, node: int, lowest: float, highest: float, c_puct: float
 ) -> int:
-    """The action with the highest score; of equal ones the first, since priors descend."""
+    """The action with the highest pUCT score: rescaled value plus exploration bonus.
+
+    An unvisited child's rescaled value is 0. Priors descend, so the first unvisited child beats
+    all others that are unvisited (ties go to the first too), and none behind it was ever visited.
+    """
+    root_of_visits = math.sqrt(statistics.visits[node])
+    spread = max(highest - lowest, SMALLEST_SPREAD)
     best_action = 0
     best_score = -math.inf
     for action in range(tree.num_actions[node]):
-        score = puct_score(
-            statistics.child_q[node, action],
-            statistics.child_visits[node, action],
-            tree.action_weight[node, action],
-            statistics.visits[node],
-            lowest,
-            highest,
-            c_puct,
-        )
+        child_visits = statistics.child_visits[node, action]
+        score = c_puct * tree.action_weight[node, action] * root_of_visits / (1 + child_visits)
+        if child_visits > 0:
+            score = (statistics.child_q[node, action] - lowest) / spread + score
         if score > best_score:
             best_score = score
             best_action = action
+        if child_visits == 0:
+            break
     return best_action
 
 

@@ -70,21 +70,22 @@ def best_actions(
 
 
 @compiled
-def log_normalisers(
+def normalisers(
     rows: Float64,  # [n, V]
     wanted: Bool,  # [n] rows to look at; each has a finite entry
     temperature: float,
-) -> Float64:
-    """[n] log Σ exp(row / temperature)."""
-    sums = np.zeros(len(rows), np.float64)
+) -> tuple[Float64, Float64]:
+    """[n] the greatest entry g of each row, and [n] Σ exp((row − g) / temperature)."""
+    greatest = np.zeros(len(rows), np.float64)
+    sums = np.ones(len(rows), np.float64)
     for index in range(len(rows)):
         if wanted[index]:
-            highest = rows[index].max()
+            greatest[index] = rows[index].max()
             total = 0.0
             for token in range(rows.shape[1]):
-                total += math.exp((rows[index, token] - highest) / temperature)
-            sums[index] = highest / temperature + math.log(total)
-    return sums
+                total += math.exp((rows[index, token] - greatest[index]) / temperature)
+            sums[index] = total
+    return greatest, sums
 
 
 @compiled

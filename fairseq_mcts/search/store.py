@@ -51,7 +51,7 @@ class TreeStore:
         """A slot for the empty prefix of `sentence`; there must be room."""
         return int(allocate(self.tree, sentence, NO_NODE, 0, NO_TOKEN, 0.0))
 
-    def store_policies(self, requests: Requests, answers: Answers, weights_as_logs: bool) -> None:
+    def store_policies(self, requests: Requests, answers: Answers) -> None:
         """Writes what the evaluator said into the tree."""
         _store(
             self.tree,
@@ -59,7 +59,7 @@ class TreeStore:
             answers.num_actions,
             answers.action_tokens,
             answers.action_logprobs,
-            answers.log_weights if weights_as_logs else np.exp(answers.log_weights),
+            answers.weights,
             answers.values,
         )
 

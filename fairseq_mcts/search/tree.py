@@ -36,7 +36,7 @@ class Tree(NamedTuple):
     num_actions: Int32  # [N]
     action_token: Int32  # [N, A]
     action_logprob: Float64  # [N, A] the model's own log-probability
-    action_weight: Float64  # [N, A] what the search goes by (see Answers.log_weights)
+    action_weight: Float64  # [N, A] what the search goes by (see Answers.weights)
     child: Int32  # [N, A] slot of the prefix that the action leads to, NO_NODE where there is none
     free: Int32  # [N] a stack of unused slots, its top at free_count - 1
     free_count: Int32  # [1]

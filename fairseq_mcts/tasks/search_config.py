@@ -55,8 +55,9 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
     search_post_process: Optional[str] = field(
         default=None,
         metadata={
-            "help": "how the metric's texts are freed from subwords if there is no --bpe: what "
-            "--post-process is for fairseq's own output, e.g. subword_nmt or sentencepiece"
+            "help": "how the texts of --search-metric and of scorers that compare with the source "
+            "are freed from subwords if there is no --bpe: what --post-process is for fairseq's "
+            "own output, e.g. subword_nmt or sentencepiece"
         },
     )
     search_memory: Optional[float] = field(

@@ -39,6 +39,7 @@ from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
+from fairseq_mcts.scoring.sources import SOURCES, announce_sources
 from fairseq_mcts.tasks import eval_search
 from fairseq_mcts.tasks.search_config import SEARCHES, SearchConfig
 
@@ -49,7 +50,6 @@ OF_ALL_SEARCHES = (
     "search_budget",
     "search_preset",
     "search_metric",
-    "search_post_process",
     "search_memory",
     "value_path",
     "cheating_value",
@@ -309,6 +309,19 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         output_lines.install(generator.statistics)
         return generator
 
+    def inference_step(
+        self, generator: Any, models: Sequence[Network], sample: dict[str, Any], **options: Any
+    ) -> Any:
+        """fairseq's; a scorer that compares with the source (--scoring mlbertscore) hears it."""
+        if SOURCES.wanted:
+            source_text, _ = self._text_decoders(self.cfg.search_post_process)
+            announce_sources(sample, source_text)
+        elif self.cfg.search_post_process is not None and str(self.cfg.search) == "beam":
+            raise ValueError(
+                "--search-post-process: neither a search nor a scorer needs the source's text"
+            )
+        return super().inference_step(generator, models, sample, **options)
+
     def _build_beam_generator(
         self,
         models: Sequence[Network],
@@ -391,7 +404,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 for dictionary in (self.source_dictionary, self.target_dictionary)
             )
         except ValueError as error:
-            raise ValueError(f"--search-metric needs --search-post-process: {error}") from error
+            raise ValueError(f"give --search-post-process: {error}") from error
         return source, target
 
 

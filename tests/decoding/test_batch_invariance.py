@@ -84,7 +84,7 @@ def test_rows_do_not_notice_their_neighbours(models: tuple[Any, Any]) -> None:
     for size in (1, 2, 3, 5, 7, 16):
         part = everyone[SENTENCES - 2 * size :][:size]
         for alone, all_of_them in zip(evaluate(models, part), together, strict=True):
-            for name in ("action_tokens", "action_logprobs", "log_weights", "values"):
+            for name in ("action_tokens", "action_logprobs", "weights", "values"):
                 np.testing.assert_array_equal(
                     getattr(alone, name), getattr(all_of_them, name)[part], err_msg=name
                 )

@@ -111,7 +111,6 @@ def test_option_of_one_search_is_refused_by_the_others(name: str, setup: Setup) 
         ("search_budget", 4),
         ("search_preset", "privileged"),
         ("search_metric", "vowels"),
-        ("search_post_process", "sentencepiece"),
         ("search_memory", 1.0),
         ("value_path", "any.pt"),
         ("cheating_value", True),

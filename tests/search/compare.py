@@ -84,6 +84,7 @@ def assert_same_accounts(
 
 
 def assert_same_steps(hypothesis: Any, reference: MctsResult) -> None:
+    assert hypothesis.visits == tuple(step.children[step.token][0] for step in reference.steps)
     assert [step.token for step in hypothesis.steps] == [step.token for step in reference.steps]
     for found, expected in zip(hypothesis.steps, reference.steps, strict=True):
         visits = {token: child[0] for token, child in found.children.items()}

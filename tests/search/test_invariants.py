@@ -16,7 +16,7 @@ from tests.search.reference_mcts import MctsOptions, ReferenceMcts
 from tests.search.toy_models import Prefix, ToyMetric, ToyModel, ToyProblem, toy_problems
 from tests.search.watching import SeenNode, SeenTree, live_slots, watch_slots, watch_trees
 
-some_models = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+some_models = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 METRIC = ToyMetric(seed=23, kind="levels")
 
 SWITCHES = [

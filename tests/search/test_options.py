@@ -64,6 +64,7 @@ def test_mcts_is_the_default_search() -> None:
     [
         ("mcts", 17, {"simulations": 17}),
         ("sr", 17, {"samples": 17}),
+        ("beam", 4, {"beam": 4}),
         # the smallest k with k + k² >= n
         ("vgbs", 1, {"beam": 1}),
         ("vgbs", 2, {"beam": 1}),
@@ -82,7 +83,8 @@ def test_a_budget_is_the_searchs_own_measure(
 
 
 @pytest.mark.parametrize(
-    ("search", "own"), [("mcts", "simulations"), ("sr", "samples"), ("vgbs", "beam")]
+    ("search", "own"),
+    [("mcts", "simulations"), ("sr", "samples"), ("vgbs", "beam"), ("beam", "beam")],
 )
 def test_an_option_of_its_own_beats_the_budget(search: str, own: str) -> None:
     assert same({"search": search, own: 4, "budget": 30}, {"search": search, own: 4})

@@ -222,7 +222,7 @@ def test_the_same_call_gives_the_same_answer(name: str, problem: ToyProblem) -> 
 
 
 COUNTS = [("mcts", "simulations"), ("vgbs", "beam"), ("beam", "beam"), ("sr", "samples")]
-BUDGETS = [("mcts", "budget"), ("vgbs", "budget"), ("sr", "budget")]
+BUDGETS = [("mcts", "budget"), ("vgbs", "budget"), ("beam", "budget"), ("sr", "budget")]
 
 
 @pytest.mark.parametrize(("search", "count"), COUNTS + BUDGETS)

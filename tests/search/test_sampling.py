@@ -100,12 +100,15 @@ def test_whole_sentences_follow_the_product_of_the_policy() -> None:
     assert statistic < limit(len(expected) - 1)
 
 
-def test_samples_of_one_sentence_follow_the_policy_too() -> None:
-    """n_best lists distinct sentences, so look at which of two equally likely ones come out."""
-    model = ToyModel(vocab=12, eos=0, seed=9, policy="uniform")
-    evaluate = ToyEvaluator(model, 0, [0])
-    found = decode(evaluate, 1, search="sr", samples=300, n_best=300, eos=0, max_len=1, seed=1)[0]
-    assert {h.tokens for h in found} == {(0,), *((t, 0) for t in range(1, 12))}
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_samples_of_one_sentence_follow_the_policy_too(seed: int) -> None:
+    evaluate = ToyEvaluator(MODEL, MODEL.eos, [0])
+    every = {"samples": COUNT, "n_best": COUNT, "rank_by": "none"}
+    found = decode(evaluate, 1, search="sr", eos=MODEL.eos, max_len=1, seed=seed, **every)[0]
+    counts = Counter(hypothesis.tokens[0] for hypothesis in found)
+    policy = sampling_distribution(list(MODEL(0, ())[0]), list(range(MODEL.vocab)), SrOptions())
+    statistic = chi_square([counts[t] for t in policy], [COUNT * p for p in policy.values()])
+    assert statistic < limit(len(policy) - 1)
 
 
 @pytest.mark.parametrize("varied", ["seed", "sample", "position"])

@@ -1,4 +1,4 @@
-"""fairseq-train with the criterions `value` and `hybrid`: what is reported and what is saved."""
+"""fairseq-train with the criterions value and hybrid: what validation says, what is saved."""
 
 from pathlib import Path
 from typing import Any

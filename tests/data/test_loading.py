@@ -1,0 +1,111 @@
+"""What the task loads from a folder with scores, and which options it refuses there."""
+
+import shutil
+from typing import Any
+
+import pytest
+from fairseq.data import Dictionary
+from fairseq.tasks.translation import TranslationConfig
+
+from fairseq_mcts.data.scored_dataset import ScoredPairDataset
+from fairseq_mcts.data.scored_folder import ScoredDataError
+from fairseq_mcts.tasks.translation_mcts import TranslationMctsConfig, TranslationMctsTask
+from tests.data.conftest import VOCABULARY
+
+
+@pytest.fixture
+def task(scored: Any) -> TranslationMctsTask:
+    """A task on the folder; fairseq itself would fill in what other options decide."""
+    dictionary = Dictionary()
+    for number in range(VOCABULARY - len(dictionary)):
+        dictionary.add_symbol(f"w{number}")
+    cfg = TranslationMctsConfig(
+        data=str(scored.names.folder),
+        source_lang="en",
+        target_lang="de",
+        train_subset="train",
+        dataset_impl=None,
+        required_seq_len_multiple=1,
+    )
+    assert isinstance(cfg, TranslationConfig)
+    return TranslationMctsTask(cfg, dictionary, dictionary)
+
+
+def test_training_gets_samples_with_scores(task: Any, scored: Any) -> None:
+    task._has_criterion = True  # as build_criterion leaves it
+    task.load_dataset("train", combine=True)
+    dataset = task.dataset("train")
+    assert isinstance(dataset, ScoredPairDataset)
+    row = dataset[7]
+    assert row["target"].tolist() == scored.samples[7].tolist()
+    assert row["score"] == scored.scores[7]
+
+
+def test_decoding_gets_references(task: Any, scored: Any) -> None:
+    task.load_dataset("train")
+    row = task.dataset("train")[7]
+    assert row["source"].tolist() == scored.sources[7].tolist()
+    assert row["target"].tolist() == scored.references[7].tolist()
+
+
+def test_data_without_scores_are_left_to_fairseq(task: Any, scored: Any) -> None:
+    scored.names.score.unlink()
+    task._has_criterion = True
+    task.load_dataset("train")
+    assert task.dataset("train")[7]["target"].tolist() == scored.samples[7].tolist()
+    assert not isinstance(task.dataset("train"), ScoredPairDataset)
+
+
+def test_folders_take_turns_in_training_and_the_first_serves_for_the_rest(
+    task: Any, scored: Any
+) -> None:
+    second = scored.names.folder / "second"
+    second.mkdir()
+    for path in scored.names.folder.glob("train.*"):
+        shutil.copy(path, second)
+        shutil.copy(path, path.with_name(path.name.replace("train", "valid")))
+    task.cfg.data = f"{scored.names.folder}:{second}"
+    task._has_criterion = True
+    for epoch in (1, 2, 3):
+        task.load_dataset("train", epoch=epoch)
+        task.load_dataset("valid", epoch=epoch)  # not in the second folder
+        assert len(task.dataset("train")) == len(task.dataset("valid")) == 50
+
+
+def test_sources_are_cut_if_asked_for(task: Any, scored: Any) -> None:
+    task.cfg.truncate_source = True
+    task.cfg.max_source_positions = 5
+    task._has_criterion = True
+    task.load_dataset("train")
+    dataset = task.dataset("train")
+    for row, source in enumerate(scored.sources):
+        cut = source[:-1][:4].tolist()
+        assert dataset[row]["source"].tolist() == [*cut, source[-1]]
+    assert max(dataset.size(row)[0] for row in range(50)) == max(map(len, scored.references))
+
+
+@pytest.mark.parametrize(
+    "option, message",
+    [
+        ({"left_pad_target": True}, "--left-pad-target"),
+        ({"num_batch_buckets": 2}, "--num-batch-buckets"),
+        ({"load_alignments": True}, "--load-alignments"),
+    ],
+)
+def test_options_without_a_meaning_for_scores_are_refused(
+    task: Any, option: dict[str, Any], message: str
+) -> None:
+    for name, value in option.items():
+        setattr(task.cfg, name, value)
+    task._has_criterion = True
+    with pytest.raises(ScoredDataError, match=message):
+        task.load_dataset("train")
+
+
+def test_a_split_in_parts_is_refused(task: Any, scored: Any) -> None:
+    for path in scored.names.folder.glob("train.*"):
+        shutil.copy(path, path.with_name(path.name.replace("train", "train1")))
+    task._has_criterion = True
+    with pytest.raises(ScoredDataError, match=r"train1\.en-de\.en\.idx: splits with scores"):
+        task.load_dataset("train", combine=True)
+    task.load_dataset("train", combine=False)

@@ -1,0 +1,50 @@
+"""The pool stays close to what is in use, and what is in use is a prefix and one token's tree."""
+
+import pytest
+
+from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
+from fairseq_mcts.search import make_search
+from fairseq_mcts.search.constraints import make_constraints
+from fairseq_mcts.search.driver import run
+from fairseq_mcts.search.evaluator import Answers, Question, Requests
+from fairseq_mcts.search.options import make_options
+from fairseq_mcts.search.tree import Tree, num_live
+from tests.decoding.networks import BATCH, VOCABULARY, sharpen, sources
+from tests.models.toys import DUAL, EOS, make_model
+
+LENGTH, SIMULATIONS = 60, 300
+
+
+class Watcher:
+    """An evaluator that counts the live prefixes at each call."""
+
+    def __init__(self, evaluator: NetworkEvaluator) -> None:
+        self._evaluator = evaluator
+        self.most_live = 0
+
+    def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
+        self.most_live = max(self.most_live, num_live(tree))
+        return self._evaluator.evaluate(tree, requests, question)
+
+
+@pytest.mark.slow
+def test_pool_of_a_long_sentence_stays_below_twice_what_is_in_use() -> None:
+    small = {f"{side}_layers": 1 for side in ("encoder", "decoder")}
+    model = sharpen(make_model(DUAL, **small, decoder_ffn_embed_dim=32, value_buckets=20))
+    members = make_members([model], [model], VOCABULARY)
+    evaluator = NetworkEvaluator(members, VOCABULARY)
+    evaluator.begin(sources(BATCH)[:1])
+    constraints = make_constraints(1, eos=EOS, max_len=LENGTH, min_len=LENGTH, forbidden=(0, 1))
+    search = make_search(make_options("mcts", {"simulations": SIMULATIONS}), constraints)
+    watcher = Watcher(evaluator)
+    run(search, watcher)
+
+    [[hypothesis]] = search.results()
+    assert len(hypothesis.tokens) == LENGTH + 1
+    pool = members[0].stepper._pool  # type: ignore[attr-defined]
+    held = sum(one.untyped_storage().nbytes() for one in (*pool.keys, *pool.values))
+    live_bytes = watcher.most_live * evaluator.bytes_per_slot
+    assert live_bytes < held < 2 * live_bytes
+    # far fewer prefixes are alive at any time than were evaluated in all
+    assert SIMULATIONS < watcher.most_live <= LENGTH + 2 + 2 * SIMULATIONS
+    assert hypothesis.evaluations.made > 5 * watcher.most_live

@@ -1,0 +1,83 @@
+"""The searches through fairseq's hub interface."""
+
+from typing import Any
+
+import pytest
+import torch
+from fairseq import hub_utils
+
+from tests.generators.trained import SEEN, Trained
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def hub(trained: Trained) -> Any:
+    """What `TransformerModel.from_pretrained` does for a model of any kind."""
+    loaded = hub_utils.from_pretrained(
+        str(trained.folder),
+        checkpoint_file=trained.dual.name,
+        data_name_or_path=str(trained.data),
+        bpe="sentencepiece",
+        sentencepiece_model=str(trained.sentencepiece),
+    )
+    return hub_utils.GeneratorHubInterface(loaded["args"], loaded["task"], loaded["models"])
+
+
+def test_translate_takes_a_search_and_its_options(hub: Any, trained: Trained) -> None:
+    sources, references = trained.lines("test.en")[-SEEN:], trained.lines("test.de")[-SEEN:]
+    found = hub.translate(sources, search="mcts", mcts_simulations=8, mcts_c_puct=20.0)
+    assert len(found) == SEEN
+    assert sum(map(str.__eq__, found, references)) > SEEN / 5
+    assert (
+        hub.translate(sources[0], search="mcts", mcts_simulations=8, mcts_c_puct=20.0) == found[0]
+    )
+
+
+def test_generate_returns_what_the_search_knows(hub: Any, trained: Trained) -> None:
+    tokens = [hub.encode(line) for line in trained.lines("test.en")[:3]]
+    for hypotheses in hub.generate(tokens, search="vgbs", vgbs_beam=3, nbest=3):
+        assert len(hypotheses) == 3
+        assert [one["search_score"] for one in hypotheses] == sorted(
+            (one["search_score"] for one in hypotheses), reverse=True
+        )
+        assert all(0 <= one["value"] <= 1 for one in hypotheses)
+    [[best]] = hub.generate(tokens[:1], search="mcts", mcts_simulations=4)
+    assert len(best["visits"]) == len(best["tokens"])
+    assert best["evaluations"].charged > best["evaluations"].made > 0
+
+
+def test_value_and_metric_can_be_given_too(hub: Any, trained: Trained) -> None:
+    [line] = trained.lines("test.en")[:1]
+    untrained = str(trained.folder / "dual" / "checkpoint_last.pt")
+    [[one]], [[other]] = (
+        hub.generate([hub.encode(line)], search="mcts", mcts_simulations=4, **options)
+        for options in ({}, {"value_path": untrained})
+    )
+    assert one["value"] != other["value"]
+    [[best]] = hub.generate(
+        [hub.encode(line)],
+        **{"search": "sr", "sr_samples": 4, "sr_rank_by": "metric", "search_metric": "vowels"},
+        search_post_process="sentencepiece",
+    )
+    assert best["metric"] is not None and best["value"] is None
+
+
+def test_seed_of_torch_decides_the_samples(hub: Any, trained: Trained) -> None:
+    sentences = trained.lines("test.en")[:6]
+    found = []
+    for seed in (1, 2, 1):
+        torch.manual_seed(seed)
+        found.append(hub.translate(sentences, search="sr", sr_samples=1, sr_temperature=1.5))
+    assert found[0] == found[2] != found[1]
+
+
+def test_misspelt_and_unsupported_options_are_named(hub: Any) -> None:
+    with pytest.raises(ValueError, match=r"^mcts_simulation: the searches have no such option"):
+        hub.translate("Yes", search="mcts", mcts_simulation=8)
+    with pytest.raises(ValueError, match=r"^--beam 1: not with --search mcts"):
+        hub.translate("Yes", beam=1, search="mcts")
+    with pytest.raises(ValueError, match="prefix_allowed_tokens_fn: not with --search mcts"):
+        hub.translate("Yes", search="mcts", prefix_allowed_tokens_fn=lambda *_: [2])
+    with pytest.raises(ValueError, match=r"input line 1 .* has 501 tokens"):
+        hub.translate("a " * 500, search="mcts")
