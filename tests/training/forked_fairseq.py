@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import fairseq_mcts.register  # noqa: F401 - what the forked processes need not import again
-from tests.cli import forked
+from tests.cli.relabel import forked
 from tests.console import Fairseq
 
 
