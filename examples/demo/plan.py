@@ -67,12 +67,15 @@ class Plan:
         return self.work / decoder.stage_name
 
     def stages(self) -> list[Stage]:
+        return [*self.supervised(), *(self.decode(decoder) for decoder in DECODERS)]
+
+    def supervised(self) -> list[Stage]:
+        """Everything up to the supervised policy."""
         return [
             self._make_corpus(),
             self._split_into_subwords(),
             self._binarise(),
             self._train_policy(),
-            *(self.decode(decoder) for decoder in DECODERS),
         ]
 
     def _make_corpus(self) -> Stage:
