@@ -25,7 +25,7 @@ export MALLOC_TRIM_THRESHOLD_ ?= 2147483648
 
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help setup test lint format demo clean distclean
+.PHONY: help setup test lint format demo ablation clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -55,6 +55,9 @@ format: $(INSTALLED) ## rewrite the code in the project's style
 
 demo: $(INSTALLED) ## make data, train and decode: a first result in minutes (in ./work)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m examples.demo
+
+ablation: $(INSTALLED) ## learn values of four difficulties and print their errors (in ./work)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m examples.ablation
 
 clean: ## remove the demo's work and all caches
 	rm -rf work build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

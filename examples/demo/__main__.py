@@ -1,6 +1,7 @@
 """`make demo`: data, training, decoding and a table of results, all in one work folder."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -14,6 +15,8 @@ CAPTION = (
     "charged, made: network evaluations per output token, by the paper's accounting and really. "
     "The last two\ndecoders search for a high MLBERTScore, so BLEU and chrF are their judges."
 )
+# Two threads that wait for each other can be far slower than one where other programs run too.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0"}
 
 
 def main() -> int:
@@ -28,6 +31,8 @@ def main() -> int:
     )
     args = parser.parse_args()
 
+    for name, value in ONE_THREAD.items():
+        os.environ.setdefault(name, value)
     sizes = Sizes(
         args.train_pairs, args.held_out_pairs, args.pieces, args.updates, args.encoder_steps
     )

@@ -95,13 +95,16 @@ class Plan:
         return self.work / decoder.stage_name
 
     def stages(self) -> list[Stage]:
+        decoding = [self.decode(decoder) for decoder in DECODERS]
+        return [*self.supervised(), self._train_encoder(), *decoding]
+
+    def supervised(self) -> list[Stage]:
+        """Everything up to the supervised policy."""
         return [
             self._make_corpus(),
             self._split_into_subwords(),
             self._binarise(),
             self._train_policy(),
-            self._train_encoder(),
-            *(self.decode(decoder) for decoder in DECODERS),
         ]
 
     def _make_corpus(self) -> Stage:

@@ -226,9 +226,7 @@ def refuse_idle_options(cfg: ValueCriterionConfig) -> None:
         raise ValueError("--policy-weight and --value-weight must not be negative")
     likelihood = str(cfg.policy_loss) == "nll"
     if cfg.teacher_path is not None and (likelihood or not cfg.policy_weight):
-        raise ValueError(
-            "--teacher-path: has no effect with --policy-loss nll or --policy-weight 0"
-        )
+        raise ValueError("--teacher-path: not with --policy-loss nll or --policy-weight 0")
     if cfg.label_smoothing and not (likelihood and cfg.policy_weight):
         raise ValueError("--label-smoothing: belongs to --policy-loss nll")
     if cfg.hl_gauss_sigma != DEFAULT_HL_GAUSS_SIGMA and str(cfg.value_target) != "hl-gauss":
@@ -270,7 +268,8 @@ def log_value_quality(logging_outputs: list[dict[str, Any]], prefix: str) -> Non
     rows = [log[key] for log in logging_outputs if key in log]
     if not rows:
         return
-    metrics.log_concat_tensor(key, torch.cat(rows))
+    judged = torch.cat(rows)
+    metrics.log_concat_tensor(key, judged)
 
     def columns(meters: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         values, scores, relative, finished = meters[key].tensor.unbind(dim=1)
@@ -288,6 +287,8 @@ def log_value_quality(logging_outputs: list[dict[str, Any]], prefix: str) -> Non
     derive("pearson_finished", lambda v, s, r, f: value_quality.pearson(v[f], s[f]))
     derive("kendall_finished", lambda v, s, r, f: value_quality.kendall(v[f], s[f]))
     derive("ece", lambda v, s, r, f: value_quality.calibration_error(v, s))
+    if bool(judged[:, 3].all()):  # finished samples only: there are no other positions
+        return
     for part in range(value_quality.POSITION_BINS):
         derive(
             f"mae_part{part + 1}",

@@ -1,12 +1,40 @@
 """`--eval-search`: BLEU of a search on some validation sentences, while a model trains."""
 
+import json
+from argparse import Namespace
 from typing import Any
 
 import numpy as np
 from fairseq.logging import metrics
 from sacrebleu.metrics import BLEU
 
+from fairseq_mcts.tasks.search_config import decoder_options
+
 _ORDER = 4
+
+
+def check(cfg: Any) -> None:
+    """Refuses what does not go together."""
+    if cfg.eval_search is None:
+        return
+    if not cfg.eval_bleu:
+        raise ValueError("--eval-search needs --eval-bleu and its options for text")
+    if str(cfg.search) != "beam":
+        raise ValueError(f"--search {cfg.search}: give either this or --eval-search")
+
+
+def decoding_options(cfg: Any) -> tuple[Namespace, Namespace | None]:
+    """What --eval-bleu decodes with, and what --eval-search does if it is wanted.
+
+    The decoders' options on the command line are those of --eval-search: beside it, --eval-bleu
+    itself goes without them.
+    """
+    options = json.loads(cfg.eval_bleu_args)
+    if cfg.eval_search is None:
+        return Namespace(**options), None
+    unset = {one.name: one.default for one in decoder_options()}
+    searching = {name: value for name, value in options.items() if name != "beam"}
+    return Namespace(**unset | options), Namespace(**searching, search=cfg.eval_search)
 
 
 def first_sentences(sample: dict[str, Any], count: int) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The decoders' options, as fairseq reads them from a command line."""
 
+import dataclasses
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import Any, Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
@@ -175,3 +176,8 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
             "((5 + t) / 6)^lenpen (gnmt)"
         },
     )
+
+
+def decoder_options() -> list["dataclasses.Field[Any]"]:
+    """The fields above, without those that fairseq keeps for itself."""
+    return [one for one in dataclasses.fields(SearchConfig) if not one.name.startswith("_")]

@@ -1,6 +1,5 @@
 """The task `translation_mcts`: fairseq's translation with the decoders of this plugin."""
 
-import dataclasses
 import json
 import logging
 from argparse import Namespace
@@ -41,7 +40,7 @@ from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
 from fairseq_mcts.scoring.sources import SOURCES
 from fairseq_mcts.tasks import eval_search
-from fairseq_mcts.tasks.search_config import SEARCHES, SearchConfig
+from fairseq_mcts.tasks.search_config import SEARCHES, SearchConfig, decoder_options
 
 logger = logging.getLogger(__name__)
 
@@ -96,10 +95,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Network:
         """fairseq's; a new value head gets the range of the training scores."""
-        if self.cfg.eval_search is not None and not self.cfg.eval_bleu:
-            raise ValueError("--eval-search needs --eval-bleu and its options for text")
-        if self.cfg.eval_search is not None and str(self.cfg.search) != "beam":
-            raise ValueError(f"--search {self.cfg.search}: give either this or --eval-search")
+        eval_search.check(self.cfg)
         # not that of the translation task: it would validate by whatever was built last, a teacher
         # for example, and not by what is trained
         model = FairseqTask.build_model(self, cfg, from_checkpoint)
@@ -125,16 +121,10 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         self.tokenizer = encoders.build_tokenizer(
             Namespace(tokenizer=self.cfg.eval_bleu_detok, **detok_args)
         )
-        options = json.loads(self.cfg.eval_bleu_args)
-        if self.cfg.eval_search is None:
-            self.sequence_generator = self.build_generator([model], Namespace(**options))
-            return
-        # the decoders' options are those of --eval-search: --eval-bleu itself goes without
-        unset = {one.name: one.default for one in _decoder_options()}
-        self.sequence_generator = self.build_generator([model], Namespace(**unset | options))
-        options.pop("beam", None)
-        options["search"] = self.cfg.eval_search
-        self._eval_generator = self.build_generator([model], Namespace(**options))
+        of_bleu, of_search = eval_search.decoding_options(self.cfg)
+        self.sequence_generator = self.build_generator([model], of_bleu)
+        if of_search is not None:
+            self._eval_generator = self.build_generator([model], of_search)
 
     def begin_valid_epoch(self, epoch: int, model: Network) -> None:
         """Prepare for a validation."""
@@ -266,7 +256,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             return super().build_generator(models, args)
         settings = {
             one.name: getattr(args, one.name, getattr(self.cfg, one.name))
-            for one in _decoder_options()
+            for one in decoder_options()
         }
         refuse_misspelt(args if hasattr(args, "keys") else vars(args), settings)
         search = str(settings["search"])
@@ -411,10 +401,6 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         except ValueError as error:
             raise ValueError(f"give --search-post-process: {error}") from error
         return source, target
-
-
-def _decoder_options() -> list[dataclasses.Field[Any]]:
-    return [one for one in dataclasses.fields(SearchConfig) if not one.name.startswith("_")]
 
 
 def _megabytes(given: Optional[float]) -> Optional[int]:

@@ -4,13 +4,14 @@ import importlib
 import logging
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import fairseq_mcts.register  # noqa: F401 - what the forked processes need not import again
-from tests.cli import forked
+from tests.cli.relabel import forked
 from tests.console import Fairseq
 
 
@@ -55,6 +56,7 @@ class ForkedFairseq(Fairseq):
 
 
 def _command(name: str) -> None:
-    # the handlers of pytest; the command's own are made when its module is imported
+    # the handlers of pytest; the command's own are made when its module is imported, here and now
     logging.getLogger().handlers.clear()
+    sys.modules.pop(f"fairseq_cli.{name}", None)
     importlib.import_module(f"fairseq_cli.{name}").cli_main()

@@ -1,0 +1,46 @@
+"""`make ablation`: how well a value can be learned, by what it reads and which prefixes it judges.
+
+The error that remains with the source and unfinished samples is mostly chance, that with the
+reference and finished samples none: the metric itself is a function of the two.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from examples.ablation.plan import CELLS, AblationPlan
+from examples.ablation.results import read_result, table
+from examples.demo.plan import Plan, Sizes
+from examples.demo.runner import Runner, StageFailed
+
+UPDATES = 2500
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m examples.ablation", description=__doc__)
+    parser.add_argument("--work", type=Path, default=Path("work"), help="the demo's folder")
+    parser.add_argument("--train-pairs", type=int, default=Sizes.train_pairs)
+    parser.add_argument("--held-out-pairs", type=int, default=Sizes.held_out_pairs)
+    parser.add_argument("--pieces", type=int, default=Sizes.pieces, help="size of the vocabulary")
+    parser.add_argument("--policy-updates", type=int, default=Sizes.updates)
+    parser.add_argument("--updates", type=int, default=UPDATES, help="length of each training")
+    args = parser.parse_args()
+
+    sizes = Sizes(args.train_pairs, args.held_out_pairs, args.pieces, args.policy_updates)
+    plan = AblationPlan(Plan(args.work, sizes), args.updates)
+    runner = Runner(args.work)
+    try:
+        runner.run(plan.stages())
+    except StageFailed as failure:
+        print(f"ablation: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nablation: stopped; the next run goes on from here", file=sys.stderr)
+        return 130
+    results = [read_result(cell, runner.log(plan.train(cell))) for cell in CELLS]
+    print(f"\nmean absolute error of the value of sentence BLEU, in [0, 1]\n{table(results)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

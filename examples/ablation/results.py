@@ -1,0 +1,44 @@
+"""Read the errors of the values from the logs of their training and show them as a table."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from examples.ablation.plan import Cell
+
+
+@dataclass(frozen=True)
+class Result:
+    """The value of one cell on the validation data, at the end of its training."""
+
+    cell: Cell
+    error: float  # mean absolute error
+    error_of_mean: float  # of always saying the mean score
+    correlation: float
+
+
+def read_result(cell: Cell, log: Path) -> Result:
+    """From what fairseq-train printed in its JSON format."""
+    found = re.findall(r"\| valid \| (\{.*\})", log.read_text(encoding="utf-8"))
+    if not found:
+        raise ValueError(f"{log}: fairseq-train reports no validation")
+    last = json.loads(found[-1])
+    return Result(
+        cell,
+        error=float(last["valid_value_mae"]),
+        error_of_mean=float(last["valid_value_mae_of_mean"]),
+        correlation=float(last["valid_value_pearson"]),
+    )
+
+
+def table(results: list[Result]) -> str:
+    """The results as text, one line per cell."""
+    head = f"{'encoder reads':<16}{'value of':<18}{'error':>8}{'of mean':>10}{'correlation':>13}"
+    lines = [
+        f"{result.cell.encoder_input:<16}"
+        f"{'every prefix' if result.cell.positions == 'every' else 'finished samples':<18}"
+        f"{result.error:>8.4f}{result.error_of_mean:>10.4f}{result.correlation:>13.3f}"
+        for result in results
+    ]
+    return "\n".join([head, "-" * len(head), *lines])
