@@ -10,11 +10,14 @@ they are being printed, and the commands' `print` says more once it has printed 
     X-<id>  a warning: the value has read the reference (--cheating-value)
     Q-<id>  network evaluations of the sentence: charged by the paper's rule, and made
 
-fairseq's files stay as they are: `print` is only replaced in the namespaces of the two commands.
+In its last line fairseq-generate names a beam size, which tells nothing of a search: the search's
+name stands there instead. fairseq's files stay as they are: `print` is only replaced in the
+namespaces of the two commands.
 """
 
 import builtins
 import logging
+import re
 import sys
 from typing import Any
 
@@ -44,14 +47,20 @@ class PrintedHypothesis(dict[str, Any]):
 
 def _print(*args: Any, **options: Any) -> None:
     """`print` of the commands: behind a P line come the lines of the hypothesis."""
-    builtins.print(*args, **options)
-    text = args[0] if args else ""
-    if isinstance(text, str) and text.startswith("P-"):
+    text = str(args[0]) if args else ""
+    if text.startswith("Generate ") and _summary.statistics is not None:
+        text = _with_search(text, _summary.statistics.search)
+    builtins.print(*(text, *args[1:])[: len(args)], **options)
+    if text.startswith("P-"):
         hypothesis, PrintedHypothesis.being_printed = PrintedHypothesis.being_printed, None
         if hypothesis is not None:
             number = text.partition("\t")[0].removeprefix("P-")
             for letter, line in hypothesis.lines:
                 builtins.print(f"{letter}-{number}\t{line}", **options)
+
+
+def _with_search(text: str, search: str) -> str:
+    return text if search == "beam" else re.sub(r" with beam=\d+:", f" with search={search}:", text)
 
 
 class _Summary(logging.Filter):

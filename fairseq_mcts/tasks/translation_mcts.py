@@ -92,6 +92,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         # the dataset that was made of input lines last, and the number of its first line
         self._lines: Any = None
         self._first_line = self._next_line = 0
+        self._prefix_size = 0  # of the search that was built last
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Network:
         """fairseq's; a new value head gets the range of the training scores."""
@@ -209,6 +210,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
 
     def get_interactive_tokens_and_lengths(self, lines: Any, encode_fn: Any) -> Any:
         """fairseq's; counts the lines, so that one that can't be translated can be named."""
+        if self._prefix_size > 0:
+            raise ValueError("--prefix-size: input lines come without targets to take prefixes of")
         self._first_line, self._next_line = self._next_line, self._next_line + len(lines)
         return super().get_interactive_tokens_and_lengths(lines, encode_fn)
 
@@ -230,11 +233,12 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 indices, dataset, max_positions, ignore_invalid_inputs
             )
         kept, too_long = dataset.filter_indices_by_size(indices, max_positions)
+        longest = max_positions if isinstance(max_positions, (int, float)) else max_positions[0]
         for sample in sorted(too_long):
             number = self._first_line + sample
             complaint = (
                 f"input line {number + 1} (it would be S-{number}) has {dataset.src_sizes[sample]} "
-                f"tokens, more than the model can read (at most {max_positions})"
+                f"tokens, more than the {longest} that the model can read"
             )
             if not ignore_invalid_inputs:
                 raise ValueError(
@@ -265,6 +269,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 models, args, settings, seq_gen_cls, extra_gen_cls_kwargs, prefix_allowed_tokens_fn
             )
         refuse_unsupported(search, args, GenerationConfig())
+        self._prefix_size = getattr(args, "prefix_size", 0)
         if prefix_allowed_tokens_fn is not None:
             raise ValueError(f"prefix_allowed_tokens_fn: not with --search {search}")
         metric = self._build_metric(settings)
