@@ -11,9 +11,9 @@ TRAINING_PROGRESS = r'"num_updates": "(?P<done>\d+)"'
 
 @dataclass(frozen=True)
 class PolicyTraining:
-    """How the policy is trained: 20 passes over the 29,000 pairs with this many tokens a batch."""
+    """How the policy is trained: 16 passes over the 29,000 pairs with this many tokens a batch."""
 
-    updates: int = 4800
+    updates: int = 3600
     max_tokens: int = 2400  # source or target tokens of a batch, whichever are more
     learning_rate: float = 0.002
     dropout: float = 0.25
@@ -85,7 +85,7 @@ class SupervisedStages:
                 *("--criterion", "label_smoothed_cross_entropy", "--label-smoothing", "0.1"),
                 *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--adam-eps", "1e-9"),
                 *("--lr", str(self.training.learning_rate), "--lr-scheduler", "polynomial_decay"),
-                *("--warmup-updates", "500", "--total-num-update", updates),
+                *("--warmup-updates", "400", "--total-num-update", updates),
                 *("--max-update", updates, "--max-tokens", str(self.training.max_tokens)),
                 *("--no-epoch-checkpoints", "--save-dir", str(self.layout.policy_folder)),
                 *("--log-format", "json", "--log-interval", "50", "--seed", SEED),
