@@ -56,10 +56,14 @@ class Runner:
         for number, stage in enumerate(stages, start=1):
             before = fingerprint = _fingerprint(before, stage)
             print(f"[{number}/{len(stages)}] {stage.title}", flush=True)
-            if self._record(stage) == (fingerprint, True):
-                print("  already done", flush=True)
-                continue
-            self._run_one(stage, fingerprint)
+            self._run_unless_done(stage, fingerprint)
+
+    def run_one(self, stage: Stage) -> None:
+        """For plans that are made while they run; the stage says itself what it reads."""
+        if stage.reads is None:
+            raise ValueError(f"stage {stage.name}: does not say what it reads")
+        print(stage.title, flush=True)
+        self._run_unless_done(stage, _fingerprint("", stage))
 
     def log(self, stage: Stage) -> Path:
         """Everything that the stage's command printed, before interruptions too."""
@@ -69,7 +73,10 @@ class Runner:
         """How long the stage's last run took to the end; None if it is not finished."""
         return self._read(stage).get("seconds")
 
-    def _run_one(self, stage: Stage, fingerprint: str) -> None:
+    def _run_unless_done(self, stage: Stage, fingerprint: str) -> None:
+        if self._record(stage) == (fingerprint, True):
+            print("  already done", flush=True)
+            return
         if self._record(stage)[0] != fingerprint:
             # Made by another command, or by the same one from other inputs.
             shutil.rmtree(stage.output, ignore_errors=True)
@@ -139,5 +146,9 @@ def _show(line: ProgressLine, stage: Stage, text: str) -> None:
     found = re.search(stage.progress, text) if stage.progress else None
     if found is None:
         return
-    total = stage.total or int(found["total"])
-    line.update(int(found["done"]) / total, f"{found['done']} of {total}")
+    total = stage.total or _number(found["total"])
+    line.update(_number(found["done"]) / total, f"{found['done']} of {total}")
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))
