@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from examples.common.runner import Stage
 from examples.multi30k.layout import PLUGIN, SEED, Layout
 
-PIECES = 6000
 TRAINING_PROGRESS = r'"num_updates": "(?P<done>\d+)"'
 
 
@@ -14,6 +13,7 @@ class PolicyTraining:
     """How the policy is trained: some 12 passes over the 29,000 pairs, in small batches, which make
     more of few passes."""
 
+    pieces: int = 6000  # subwords of both languages together
     updates: int = 4200
     max_tokens: int = 1600  # source or target tokens of a batch, whichever are more
     learning_rate: float = 0.0015
@@ -50,7 +50,7 @@ class SupervisedStages:
             title="learn one set of subwords for both languages and split the text",
             command=(
                 *("python", "-m", "examples.common.subwords", "--corpus", str(layout.corpus)),
-                *("--languages", *layout.languages, "--pieces", str(PIECES)),
+                *("--languages", *layout.languages, "--pieces", str(self.training.pieces)),
                 *("--out", str(layout.subwords)),
             ),
             output=layout.subwords,
