@@ -3,7 +3,7 @@
 from examples.multi30k import paper
 from examples.multi30k.layout import METRICS, TARGETS
 from examples.multi30k.markdown import NOTHING, number, table, with_p_value
-from examples.multi30k.scores import BASELINE, SHOWN, HeldOutScores, Score
+from examples.multi30k.scores import BASELINE, SHOWN, HeldOutScores
 from examples.multi30k.study import MAIN_MODELS
 from examples.multi30k.systems import name_of
 from examples.multi30k.values import cheating, dual, hybrid
@@ -28,11 +28,6 @@ TITLES = {
 COMMON_ROWS = ("random", "reference", "greedy", "beam")
 
 
-def score_of(scores: HeldOutScores, system: str, metric: str) -> Score | None:
-    found = scores.score(system)
-    return None if found is None else found.scores[metric]
-
-
 def of_paper(pair: paper.Pair, target: str) -> float | None:
     return pair[TARGETS.index(target)]
 
@@ -44,7 +39,7 @@ def main_comparison(scores: HeldOutScores, target: str) -> str:
         cells = [TITLES[row]]
         for metric in METRICS:
             system = row if row in COMMON_ROWS else name_of(MAIN_MODELS[metric], row)
-            cells.append(with_p_value(score_of(scores, system, metric)))
+            cells.append(with_p_value(scores.score(system, metric)))
             cells.append(number(of_paper(theirs[metric], target)) if metric in theirs else NOTHING)
         rows.append(cells)
     header = [part for metric in METRICS for part in (TITLES[metric], "paper")]
@@ -55,13 +50,11 @@ def all_scores(scores: HeldOutScores) -> str:
     """Every system by every metric, optimised or not, with what it cost."""
     rows = []
     for name in ("random", "reference", *_by_importance(scores.names())):
-        found = scores.score(name)
-        assert found is not None, "names() lists what is there"
-        cost = found.cost
+        cost = scores.cost(name)
         rows.append(
             [
                 name,
-                *(with_p_value(found.scores[metric]) for metric in SHOWN),
+                *(with_p_value(scores.score(name, metric)) for metric in SHOWN),
                 number(cost.charged if cost else None, 1),
                 number(cost.made if cost else None, 1),
                 number(cost.seconds if cost else None, 0),
@@ -80,7 +73,7 @@ def unprivileged_metric(scores: dict[str, HeldOutScores]) -> str:
     for target, found in scores.items():
         cells = [f"en-{target}"]
         for row, theirs in paper.MLBERTSCORE.items():
-            score = score_of(found, row, "mlbertscore")
+            score = found.score(row, "mlbertscore")
             cells += [number(score.percent if score else None), number(of_paper(theirs, target))]
         rows.append(cells)
     header = [part for row in paper.MLBERTSCORE for part in (TITLES[row], "paper")]
@@ -94,7 +87,7 @@ def architectures(scores: HeldOutScores) -> str:
     for (metric, decoder), theirs in paper.ARCHITECTURES.items():
         cells = [f"{TITLES[metric]}, {TITLES[decoder]}"]
         for architecture, make in makers.items():
-            ours = score_of(scores, name_of(make(metric), decoder), metric)
+            ours = scores.score(name_of(make(metric), decoder), metric)
             cells += [with_p_value(ours), number(theirs[architecture])]
         rows.append(cells)
     return table(["", *(part for name in makers for part in (name, "paper"))], rows)
@@ -105,11 +98,11 @@ def policies(scores: dict[str, HeldOutScores]) -> str:
     models = {metric: name_of(model, "greedy") for metric, model in MAIN_MODELS.items()}
     rows = []
     for target, found in scores.items():
-        supervised = score_of(found, "greedy", "bleu")
+        supervised = found.score("greedy", "bleu")
         cells = [f"en-{target}", number(supervised.percent if supervised else None)]
         cells.append(number(of_paper(paper.POLICIES["supervised"], target)))
         for system in models.values():
-            score = score_of(found, system, "bleu")
+            score = found.score(system, "bleu")
             cells.append(number(score.percent if score else None))
         cells.append(number(of_paper(paper.POLICIES["distilled"], target)))
         rows.append(cells)
@@ -124,7 +117,7 @@ def separate_values(scores: HeldOutScores, target: str) -> str:
     for row, theirs in paper.SEPARATE_VALUES.items():
         system = row if row == BASELINE else f"separate-{row}-mcts"
         title = TITLES[row] if row == BASELINE else f"value of {TITLES[row]}"
-        cells = [with_p_value(score_of(scores, system, metric)) for metric in SHOWN]
+        cells = [with_p_value(scores.score(system, metric)) for metric in SHOWN]
         rows.append([title, cells[0], number(of_paper(theirs, target)), *cells[1:]])
     bleu, *others = (TITLES[metric] for metric in SHOWN)
     return table(["", bleu, f"{bleu}, paper", *others], rows)

@@ -29,15 +29,6 @@ class Score:
     p_value: float | None = None  # None for the baseline itself, or without one
 
 
-@dataclass(frozen=True)
-class SystemScore:
-    """All scores of one system on the test set."""
-
-    name: str
-    scores: dict[str, Score]
-    cost: Cost | None  # None for texts that nobody decoded
-
-
 class HeldOutScores:
     """Scores systems of one language pair when they are asked for, and remembers them."""
 
@@ -47,6 +38,7 @@ class HeldOutScores:
         self._sources = read_lines(layout.corpus / f"test.{SOURCE}")
         self._references = read_lines(layout.corpus / f"test.{layout.target}")
         self._statistics: dict[tuple[str, str], FloatArray] = {}
+        self._scores: dict[tuple[str, str], Score] = {}
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
@@ -60,15 +52,21 @@ class HeldOutScores:
         """The systems that have translated the test set."""
         return sorted(path.parent.name for path in self._layout.decoded("").glob(f"*/{GENERATED}"))
 
-    def score(self, system: str) -> SystemScore | None:
+    def score(self, system: str, metric: str) -> Score | None:
         """None if the system has not translated the test set yet."""
         if not self.has(system):
             return None
-        scores = {name: self._score(system, metric) for name, metric in self.metrics.items()}
-        log = self._layout.pair / "stages" / f"decode-{system}.log"
-        return SystemScore(system, scores, read_cost(log) if log.is_file() else None)
+        key = (system, metric)
+        if key not in self._scores:
+            self._scores[key] = self._compute(system, self.metrics[metric])
+        return self._scores[key]
 
-    def _score(self, system: str, metric: Metric) -> Score:
+    def cost(self, system: str) -> Cost | None:
+        """None for texts that nobody decoded."""
+        log = self._layout.pair / "stages" / f"decode-{system}.log"
+        return read_cost(log) if log.is_file() else None
+
+    def _compute(self, system: str, metric: Metric) -> Score:
         own = self._statistics_of(system, metric)
         percent = PERCENT * metric.aggregate(own.sum(axis=0))
         if system == BASELINE or not self.has(BASELINE):
