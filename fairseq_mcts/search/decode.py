@@ -80,6 +80,9 @@ def decode(
     """
     if num_sentences < 0:
         raise ValueError(f"num_sentences: must not be negative, is {num_sentences}")
+    for name, given in (("budget", budget), ("seed", seed)):
+        if isinstance(given, Sequence) and len(given) != num_sentences:
+            raise ValueError(f"{name}: {len(given)} numbers for {num_sentences} sentences")
     chosen = make_options(search, options, preset=preset, budget=budget)
     constraints = make_constraints(
         num_sentences,

@@ -39,7 +39,9 @@ class MctsSearch(TreeStore):
         n_best: int = 1,
         trace: bool = False,
     ) -> None:
-        super().__init__(constraints, options.actions)
+        simulations = per_sentence("simulations", options.simulations, len(constraints.max_len))
+        # what the first token takes, if few simulations end in finished sentences
+        super().__init__(constraints, options.actions, capacity=int((1 + simulations).sum()))
         self.question = Question(
             actions=options.actions,
             temperature=options.temperature,
@@ -58,9 +60,7 @@ class MctsSearch(TreeStore):
             pause_when_decided=trace or n_best > 1,
         )
         self._statistics = _new_statistics(self.tree.capacity, options.actions)
-        self._states = _new_states(
-            per_sentence("simulations", options.simulations, self.num_sentences)
-        )
+        self._states = _new_states(simulations)
         self._scored_slots = np.zeros(0, np.int32)
         self._steps: list[list[Step]] = [[] for _ in range(self.num_sentences)]
         # finished sentences met on the way, only collected for n_best > 1: tokens -> hypothesis

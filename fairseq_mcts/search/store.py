@@ -25,9 +25,11 @@ GROWTH = 1.25
 class TreeStore:
     """A growing prefix tree under fixed constraints."""
 
-    def __init__(self, constraints: Constraints, num_actions: int) -> None:
+    def __init__(
+        self, constraints: Constraints, num_actions: int, capacity: int = FIRST_CAPACITY
+    ) -> None:
         self.constraints = constraints
-        self.tree: Tree = new_tree(FIRST_CAPACITY, num_actions)
+        self.tree: Tree = new_tree(capacity, num_actions)
 
     @property
     def num_sentences(self) -> int:

@@ -239,6 +239,8 @@ def path_slots(tree: Tree, nodes: Int32) -> Int32:
 
 def prefix_tokens(tree: Tree, nodes: Int32) -> list[tuple[int, ...]]:
     """The prefixes themselves, as token tuples; the empty prefix is ()."""
+    if not len(nodes):
+        return []
     tokens = tree.token[path_slots(tree, nodes)][:, 1:].tolist()  # [n][L - 1]
     return [
         tuple(row[:depth]) for row, depth in zip(tokens, tree.depth[nodes].tolist(), strict=True)
