@@ -10,8 +10,8 @@ from pathlib import Path
 
 from examples.ablation.plan import CELLS, AblationPlan
 from examples.ablation.results import read_result, table
+from examples.common.runner import Runner, StageFailed
 from examples.demo.plan import Plan, Sizes
-from examples.demo.runner import Runner, StageFailed
 
 UPDATES = 2500
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from examples.common.runner import Stage
 from examples.demo.plan import PLUGIN, SEED, Plan
-from examples.demo.runner import Stage
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ import os
 import sys
 from pathlib import Path
 
+from examples.common.runner import Runner, StageFailed
 from examples.demo.plan import DECODERS, Plan, Sizes
 from examples.demo.results import HeldOut, read_cost, read_hypotheses, score, table
-from examples.demo.runner import Runner, StageFailed
 from fairseq_mcts.metrics import build_metric
 
 EXAMPLES = 3

@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from examples.demo.runner import Stage
+from examples.common.runner import Stage
 
 # Paths are relative to the root of the repository, where `python -m examples.demo` has to run.
 PLUGIN = ("--user-dir", "user_dir", "--task", "translation_mcts")
@@ -125,7 +125,7 @@ class Plan:
             name="subwords",
             title="learn subwords and split the corpus",
             command=(
-                *(sys.executable, "-m", "examples.demo.subwords", "--corpus", str(self.corpus)),
+                *(sys.executable, "-m", "examples.common.subwords", "--corpus", str(self.corpus)),
                 *("--out", str(self.subwords), "--pieces", str(self.sizes.pieces)),
             ),
             output=self.subwords,

@@ -1,7 +1,8 @@
 """Runs stages once: finished ones are skipped, interrupted ones go on, changed ones restart.
 
 A stage is one command with one folder for what it makes. Beside the folders lies a record of each
-stage: a fingerprint of its command and of all commands before it, and whether it finished.
+stage: a fingerprint of its command and of the commands whose results it reads, whether it finished
+and how long that took.
 """
 
 import hashlib
@@ -11,20 +12,22 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from examples.demo.progress import ProgressLine
+from examples.common.progress import ProgressLine
 
 
 class StageFailed(Exception):
-    """A command of the demo did not succeed."""
+    """A stage's command did not succeed."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One command of the demo."""
+    """One command of an example."""
 
     name: str
     title: str
@@ -36,6 +39,9 @@ class Stage:
     given, a group `total`."""
     total: int = 0
     """How many steps `done` counts up to."""
+    reads: "tuple[Stage, ...] | None" = None
+    """Stages whose results the command reads: the stage starts anew if one of them does. None
+    stands for all stages before it in the run."""
 
 
 class Runner:
@@ -46,9 +52,9 @@ class Runner:
         self._records.mkdir(parents=True, exist_ok=True)
 
     def run(self, stages: Sequence[Stage]) -> None:
-        fingerprint = ""
+        before = ""
         for number, stage in enumerate(stages, start=1):
-            fingerprint = _fingerprint(fingerprint, stage)
+            before = fingerprint = _fingerprint(before, stage)
             print(f"[{number}/{len(stages)}] {stage.title}", flush=True)
             if self._record(stage) == (fingerprint, True):
                 print("  already done", flush=True)
@@ -56,24 +62,31 @@ class Runner:
             self._run_one(stage, fingerprint)
 
     def log(self, stage: Stage) -> Path:
-        """Everything that the stage's command printed when it last ran."""
+        """Everything that the stage's command printed, before interruptions too."""
         return self._records / f"{stage.name}.log"
+
+    def seconds(self, stage: Stage) -> float | None:
+        """How long the stage's last run took to the end; None if it is not finished."""
+        return self._read(stage).get("seconds")
 
     def _run_one(self, stage: Stage, fingerprint: str) -> None:
         if self._record(stage)[0] != fingerprint:
             # Made by another command, or by the same one from other inputs.
             shutil.rmtree(stage.output, ignore_errors=True)
+            self.log(stage).unlink(missing_ok=True)
         stage.output.mkdir(parents=True, exist_ok=True)
-        self._write_record(stage, fingerprint, finished=False)
+        self._write_record(stage, fingerprint=fingerprint, finished=False)
         print(f"  $ {shlex.join(stage.command)}", flush=True)
+        start = time.monotonic()
         self._execute(stage)
-        self._write_record(stage, fingerprint, finished=True)
+        seconds = round(time.monotonic() - start, 1)
+        self._write_record(stage, fingerprint=fingerprint, finished=True, seconds=seconds)
 
     def _execute(self, stage: Stage) -> None:
         line = ProgressLine(stage.name)
         log = self.log(stage)
         with (
-            log.open("w", encoding="utf-8", buffering=1) as out,
+            log.open("a", encoding="utf-8", buffering=1) as out,
             subprocess.Popen(
                 stage.command,
                 stdout=subprocess.PIPE,
@@ -98,14 +111,16 @@ class Runner:
         line.finish("done")
 
     def _record(self, stage: Stage) -> tuple[str, bool]:
-        try:
-            record = json.loads(self._record_path(stage).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return "", False
-        return record["fingerprint"], record["finished"]
+        record = self._read(stage)
+        return record.get("fingerprint", ""), record.get("finished", False)
 
-    def _write_record(self, stage: Stage, fingerprint: str, *, finished: bool) -> None:
-        record = {"fingerprint": fingerprint, "finished": finished}
+    def _read(self, stage: Stage) -> dict[str, Any]:
+        try:
+            return json.loads(self._record_path(stage).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+
+    def _write_record(self, stage: Stage, **record: Any) -> None:
         self._record_path(stage).write_text(json.dumps(record), encoding="utf-8")
 
     def _record_path(self, stage: Stage) -> Path:
@@ -113,7 +128,11 @@ class Runner:
 
 
 def _fingerprint(before: str, stage: Stage) -> str:
-    return hashlib.sha256(json.dumps([before, stage.command]).encode()).hexdigest()
+    """Of the command and, through theirs, of all commands that its inputs come from."""
+    inputs: str | list[str] = before
+    if stage.reads is not None:
+        inputs = [_fingerprint("", read) for read in stage.reads]
+    return hashlib.sha256(json.dumps([inputs, stage.command]).encode()).hexdigest()
 
 
 def _show(line: ProgressLine, stage: Stage, text: str) -> None:

@@ -2,7 +2,7 @@
 
 import io
 
-from examples.demo.progress import ProgressLine
+from examples.common.progress import ProgressLine
 
 
 class Terminal(io.StringIO):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.demo.runner import Runner, Stage, StageFailed
+from examples.common.runner import Runner, Stage, StageFailed
 
 
 def writer(work: Path, name: str, text: str, *, fails: bool = False) -> Stage:
