@@ -1,6 +1,8 @@
 """A stage runs once, goes on after an interruption and starts anew after a change."""
 
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,3 +73,32 @@ def test_progress_is_read_from_the_output(
     assert "[1/1] train a model" in shown
     assert "50 of 100" in shown
     assert "100 of 100" in shown
+
+
+def test_stages_that_do_not_read_each_other_run_at_once(tmp_path: Path) -> None:
+    """Each of the two ends only when it has seen the other begin."""
+    stages = []
+    for name, other in (("a", "b"), ("b", "a")):
+        code = f"""
+import pathlib, time
+pathlib.Path({str(tmp_path / name / "begun")!r}).touch()
+end = time.monotonic() + 20
+while not pathlib.Path({str(tmp_path / other / "begun")!r}).exists():
+    assert time.monotonic() < end, "alone"
+    time.sleep(0.01)
+"""
+        command = (sys.executable, "-c", code)
+        stages.append(Stage(name, name, command, output=tmp_path / name, reads=()))
+    reader = replace(writer(tmp_path, "c", "both"), reads=tuple(stages))
+    Runner(tmp_path, at_once=2).run([*stages, reader])
+    assert written(tmp_path, "c") == ["both"]
+
+
+def test_a_failure_ends_what_runs_beside_it(tmp_path: Path) -> None:
+    code = "import time; time.sleep(60)"
+    sleeping = Stage("sleep", "sleep", (sys.executable, "-c", code), tmp_path / "sleep", reads=())
+    failing = replace(writer(tmp_path, "a", "begun", fails=True), reads=())
+    begun = time.monotonic()
+    with pytest.raises(StageFailed, match="a: exit code 1"):
+        Runner(tmp_path, at_once=2).run([sleeping, failing])
+    assert time.monotonic() - begun < 30
