@@ -1,7 +1,6 @@
 """The stages of the ablation: those of the demo up to the policy, then scores, then four values."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from examples.common.runner import Stage
 from examples.demo.plan import PLUGIN, SEED, Plan
@@ -33,36 +32,29 @@ class AblationPlan:
     demo: Plan
     updates: int
 
-    @property
-    def scored(self) -> Path:
-        return self.demo.work / "ablation-scored"
-
     def stages(self) -> list[Stage]:
-        return [*self.demo.supervised(), self._relabel(), *map(self.train, CELLS)]
-
-    def _relabel(self) -> Stage:
-        return Stage(
-            name="ablation-relabel",
-            title="translate the training data greedily and score it by sentence BLEU",
-            command=(
-                *("fairseq-mcts-relabel", str(self.demo.binarised), "--out", str(self.scored)),
-                *("--path", str(self.demo.policy / "checkpoint_best.pt"), "--metric", "bleu"),
-                *("--post-process", "sentencepiece", "--max-tokens", "4000", "--cpu"),
-            ),
-            output=self.scored,
-        )
+        cells = [self.train(cell) for cell in CELLS]
+        return [*self.demo.supervised(), self.demo.relabel_for_bleu(), *cells]
 
     def train(self, cell: Cell) -> Stage:
         """Trains the value of one cell, from the weights of the policy."""
         updates = str(self.updates)
+        relabelling = self.demo.relabel_for_bleu()
         folder = self.demo.work / "ablation" / cell.stage_name
         return Stage(
             name=cell.stage_name,
             title=f"learn the value: {cell.encoder_input}, {cell.positions}",
             command=(
-                *("fairseq-train", str(self.scored), *PLUGIN, "--cpu", "--log-format", "json"),
+                *(
+                    "fairseq-train",
+                    str(relabelling.output),
+                    *PLUGIN,
+                    "--cpu",
+                    "--log-format",
+                    "json",
+                ),
                 *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
-                *("--finetune-from-model", str(self.demo.policy / "checkpoint_best.pt")),
+                *("--finetune-from-model", str(self.demo.checkpoint("policy"))),
                 *("--criterion", "value", "--policy-weight", "0", "--value-weight", "1"),
                 *("--value-encoder-input", cell.encoder_input),
                 *("--value-positions", cell.positions, "--value-target", "hl-gauss"),
@@ -76,4 +68,5 @@ class AblationPlan:
             output=folder,
             progress=r'"num_updates": "(?P<done>\d+)"',
             total=self.updates,
+            reads=(relabelling,),
         )

@@ -189,5 +189,10 @@ def _show(line: ProgressLine, stage: Stage, text: str) -> None:
     found = re.search(stage.progress, text) if stage.progress else None
     if found is None:
         return
-    total = stage.total or int(found["total"])
-    line.update(int(found["done"]) / total, f"{found['done']} of {total}")
+    done = _whole_number(found["done"])
+    total = stage.total or _whole_number(found["total"])
+    line.update(done / total, f"{done:,} of {total:,}")
+
+
+def _whole_number(text: str) -> int:
+    return int(text.replace(",", ""))

@@ -35,10 +35,6 @@ def _positive(name: str, given: float) -> None:
     _require(math.isfinite(given) and given > 0, f"{name}: must be greater than 0, is {given}")
 
 
-def _callable_if_given(metric: Any) -> None:
-    _require(metric is None or callable(metric), f"metric: {metric!r} is no function")
-
-
 def _in_unit_interval(name: str, given: float) -> None:
     _require(0.0 <= given <= 1.0, f"{name}: must lie in [0, 1], is {given}")
 
@@ -72,7 +68,6 @@ class MctsOptions:
         _one_of("choose", self.choose, ("visits", "value"))
         _one_of("leaf", self.leaf, ("value", "rollout"))
         _one_of("terminal", self.terminal, ("value", "metric"))
-        _callable_if_given(self.metric)
         if self.metric is None:
             _require(self.leaf != "rollout", "leaf='rollout' needs a metric")
             _require(self.terminal != "metric", "terminal='metric' needs a metric")
@@ -148,7 +143,6 @@ class SrOptions:
         _require(0.0 < self.top_p <= 1.0, f"top_p: must lie in (0, 1], is {self.top_p}")
         _require(0.0 <= self.epsilon < 1.0, f"epsilon: must lie in [0, 1), is {self.epsilon}")
         _one_of("rank_by", self.rank_by, ("value", "metric", "none"))
-        _callable_if_given(self.metric)
         _require(
             self.rank_by != "metric" or self.metric is not None, "rank_by='metric' needs a metric"
         )
