@@ -1,4 +1,4 @@
-"""The stages of the ablation: those of the demo up to the policy, then scores, then four values."""
+"""The stages of the ablation: those of the demo up to the policy, then scores, then five values."""
 
 from dataclasses import dataclass
 
@@ -8,20 +8,31 @@ from examples.demo.plan import PLUGIN, SEED, Plan
 
 @dataclass(frozen=True)
 class Cell:
-    """One way to learn the value: what the encoder reads, and of which prefixes."""
+    """One way to learn the value: what the encoder reads, of which prefixes, by which criterion."""
 
     encoder_input: str  # source or reference
     positions: str  # every or finished
+    criterion: str = "value"
 
     @property
     def stage_name(self) -> str:
-        return f"value-{self.encoder_input}-{self.positions}"
+        return f"{self.criterion}-{self.encoder_input}-{self.positions}"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What the criterion is told; no policy is learned, so that only the value differs."""
+        common = ("--criterion", self.criterion, "--policy-weight", "0")
+        if self.criterion == "hybrid":
+            return common  # the paper's weights; it reads both, and judges every prefix
+        return (
+            *(*common, "--value-weight", "1", "--value-encoder-input", self.encoder_input),
+            *("--value-positions", self.positions),
+        )
 
 
-CELLS = tuple(
-    Cell(encoder_input, positions)
-    for encoder_input in ("source", "reference")
-    for positions in ("every", "finished")
+CELLS = (
+    *(Cell(one, other) for one in ("source", "reference") for other in ("every", "finished")),
+    Cell("source", "every", "hybrid"),
 )
 
 
@@ -43,7 +54,7 @@ class AblationPlan:
         folder = self.demo.work / "ablation" / cell.stage_name
         return Stage(
             name=cell.stage_name,
-            title=f"learn the value: {cell.encoder_input}, {cell.positions}",
+            title=f"learn the value by {cell.criterion}: {cell.encoder_input}, {cell.positions}",
             command=(
                 *(
                     "fairseq-train",
@@ -55,10 +66,7 @@ class AblationPlan:
                 ),
                 *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
                 *("--finetune-from-model", str(self.demo.checkpoint("policy"))),
-                *("--criterion", "value", "--policy-weight", "0", "--value-weight", "1"),
-                *("--value-encoder-input", cell.encoder_input),
-                *("--value-positions", cell.positions, "--value-target", "hl-gauss"),
-                *("--hl-gauss-sigma", "5"),
+                *(*cell.options, "--value-target", "hl-gauss", "--hl-gauss-sigma", "5"),
                 *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
                 *("--lr", "0.001", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
                 *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "2000"),
