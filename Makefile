@@ -42,7 +42,7 @@ $(INSTALLED): setup.py
 	touch $@
 
 test: lint ## check style and types, then run all tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations 20 $(PYTEST_ARGS)
 
 lint: $(INSTALLED) ## check style and types
 	$(BIN)/ruff check .

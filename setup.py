@@ -55,7 +55,7 @@ setup(
             # the test suite covers the metrics and the reports too
             *METRICS,
             *REPORT,
-            "pytest>=8",
+            "pytest>=9",
             "pytest-xdist>=3.5",
             "hypothesis>=6.100",
             "ruff>=0.6",

@@ -85,8 +85,8 @@ class TableEvaluator:
 
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
         count, actions = len(requests), self.model.logprobs.shape[1]
-        if len(self.row_of_slot) < len(tree.parent):
-            self.row_of_slot = np.resize(self.row_of_slot, len(tree.parent))
+        if len(self.row_of_slot) < tree.capacity:
+            self.row_of_slot = np.resize(self.row_of_slot, tree.capacity)
         parents = np.maximum(requests.parents, 0)
         rows = np.where(
             requests.depths == 0,

@@ -15,6 +15,18 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 # Set before torch is imported: on a busy machine more threads than cores cost far more than one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Processes that train together meet on this machine, whatever its name resolves to.
+os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with the longest tests come first, or one process would be left alone with them."""
+    seconds: dict[Path, float] = {}
+    for item in items:
+        marker = item.get_closest_marker("slow")
+        known = marker.kwargs.get("seconds", 0) if marker else 0
+        seconds[item.path] = max(seconds.get(item.path, 0), known)
+    items.sort(key=lambda item: -seconds[item.path])
 
 
 class ParallelTexts(NamedTuple):

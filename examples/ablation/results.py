@@ -30,10 +30,14 @@ def read_result(cell: Cell, log: Path) -> Result:
 
 def table(results: list[Result]) -> str:
     """The results as text, one line per cell."""
-    head = f"{'encoder reads':<16}{'value of':<18}{'error':>8}{'of mean':>10}{'correlation':>13}"
+    head = (
+        f"{'encoder reads':<16}{'value of':<18}{'criterion':<11}{'error':>8}{'of mean':>10}"
+        f"{'correlation':>13}"
+    )
     lines = [
         f"{result.cell.encoder_input:<16}"
         f"{'every prefix' if result.cell.positions == 'every' else 'finished samples':<18}"
+        f"{result.cell.criterion:<11}"
         f"{result.error:>8.4f}{result.error_of_mean:>10.4f}{result.correlation:>13.3f}"
         for result in results
     ]

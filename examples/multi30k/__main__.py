@@ -1,12 +1,12 @@
 """The paper's experiments on Multi30k; see README.md beside this file."""
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from examples.common.runner import StageFailed
+from examples.common.threads import use_one_thread_each
 from examples.multi30k.corpus import locate_all
 from examples.multi30k.layout import SOURCE, TARGETS, Layout
 from examples.multi30k.study import Study
@@ -21,8 +21,6 @@ GROUPS: dict[str, Callable[[Study], None]] = {
 }
 #: what is done for a pair if nothing is said; the second pair has the main comparison only
 DEFAULT_GROUPS = {"de": tuple(GROUPS), "fr": ("policy", "mlbertscore", "bleu", "bertscore")}
-# Two threads that wait for each other can be far slower than one where other programs run too.
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0"}
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -51,8 +49,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     args = make_parser().parse_args()
-    for name, value in ONE_THREAD.items():
-        os.environ.setdefault(name, value)
+    use_one_thread_each()
     try:
         for target in args.target:
             locate_all(args.data, (SOURCE, target))

@@ -141,7 +141,6 @@ class Study:
 
     def _run(self, *stages: Stage) -> None:
         """Groups share stages: each is looked at once."""
-        for stage in stages:
-            if stage.name not in self._seen:
-                self.runner.run_one(stage)
-                self._seen.add(stage.name)
+        new = [stage for stage in stages if stage.name not in self._seen]
+        self.runner.run(new)
+        self._seen.update(stage.name for stage in new)

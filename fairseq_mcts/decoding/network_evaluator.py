@@ -149,7 +149,7 @@ class NetworkEvaluator:
     @torch.no_grad()
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
         batch = make_step_batch(tree, requests, self._start_token, self._device, self._dtype)
-        self._reserve(len(tree.parent))
+        self._reserve(tree.capacity)
         policies: list[Tensor] = []
         values: list[Tensor] = []
         wanted = ~requests.finished

@@ -185,7 +185,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         )
         timing = run(search, evaluator, self._search_metric(sources))
         self.statistics.add(timing)
-        slots = len(search.tree.parent)
+        slots = search.tree.capacity
         needed = slots * evaluator.bytes_per_slot + search.num_bytes
         self.statistics.peak_bytes = max(self.statistics.peak_bytes, needed)
         return search.results()

@@ -105,14 +105,14 @@ def propose(tree: Tree, beams: Beams, sentence: int, rules: Rules) -> None:
     for beam in range(beams.num_beams[sentence]):
         node = beams.node[sentence, beam]
         wanted = width
-        for action in range(min(width, tree.num_actions[node])):
-            if tree.action_token[node, action] == rules.eos:
+        for action in range(min(width, tree.prefixes[node].num_actions)):
+            if tree.actions[node, action].token == rules.eos:
                 wanted = width + 1
-        for action in range(min(wanted, tree.num_actions[node])):
+        for action in range(min(wanted, tree.prefixes[node].num_actions)):
             beams.proposal_beam[sentence, count] = beam
             beams.proposal_action[sentence, count] = action
             beams.proposal_total[sentence, count] = (
-                beams.total[sentence, beam] + tree.action_weight[node, action]
+                beams.total[sentence, beam] + tree.actions[node, action].weight
             )
             count += 1
     beams.num_proposals[sentence] = count
@@ -129,12 +129,12 @@ def ranks_before(
     action = beams.proposal_action[sentence, one]
     other_action = beams.proposal_action[sentence, other]
     node, other_node = beams.node[sentence, beam], beams.node[sentence, other_beam]
-    prior = tree.action_weight[node, action]
-    other_prior = tree.action_weight[other_node, other_action]
+    prior = tree.actions[node, action].weight
+    other_prior = tree.actions[other_node, other_action].weight
     if prior != other_prior:
         return bool(prior > other_prior)
-    token = tree.action_token[node, action]
-    other_token = tree.action_token[other_node, other_action]
+    token = tree.actions[node, action].token
+    other_token = tree.actions[other_node, other_action].token
     if token != other_token:
         return bool(token < other_token)
     return bool(beam < other_beam)
@@ -144,12 +144,12 @@ def ranks_before(
 def rank(tree: Tree, beams: Beams, sentence: int, rules: Rules, with_values: bool) -> Int32:
     """The first proposals in the order of their rank: enough for k of them not to end in eos."""
     count = beams.num_proposals[sentence]
-    length = tree.depth[beams.node[sentence, 0]] + 1
+    length = tree.prefixes[beams.node[sentence, 0]].depth + 1
     scores = np.empty(count, np.float64)
     for proposal in range(count):
         value = 0.0
         if with_values:
-            value = tree.value[beams.proposal_node[sentence, proposal]]
+            value = tree.prefixes[beams.proposal_node[sentence, proposal]].value
         scores[proposal] = ranking_score(
             beams.proposal_total[sentence, proposal], length, value, rules
         )
@@ -169,7 +169,7 @@ def rank(tree: Tree, beams: Beams, sentence: int, rules: Rules, with_values: boo
 def keep_best(tree: Tree, beams: Beams, sentence: int, rules: Rules, with_values: bool) -> None:
     """Ranks the proposals: some finish, the best others become the beams of the next step."""
     width = beams.width[sentence]
-    length = tree.depth[beams.node[sentence, 0]] + 1
+    length = tree.prefixes[beams.node[sentence, 0]].depth + 1
     order = rank(tree, beams, sentence, rules, with_values)
     old_nodes = beams.node[sentence, : beams.num_beams[sentence]].copy()
     kept = np.zeros(beams.num_proposals[sentence], np.bool_)
@@ -179,7 +179,7 @@ def keep_best(tree: Tree, beams: Beams, sentence: int, rules: Rules, with_values
         node = old_nodes[beams.proposal_beam[sentence, proposal]]
         action = beams.proposal_action[sentence, proposal]
         total = beams.proposal_total[sentence, proposal]
-        ends = tree.action_token[node, action] == rules.eos
+        ends = tree.actions[node, action].token == rules.eos
         room = beams.num_finished[sentence] if ends else going_on
         if room == width or (ends and place >= width):
             continue
@@ -189,7 +189,7 @@ def keep_best(tree: Tree, beams: Beams, sentence: int, rules: Rules, with_values
         else:
             child = allocate_child(tree, node, action)
         if ends:
-            value = tree.value[child] if with_values else 0.0
+            value = tree.prefixes[child].value if with_values else 0.0
             beams.finished_node[sentence, room] = child
             beams.finished_score[sentence, room] = score_of(total, length, value, rules)
             beams.num_finished[sentence] += 1
@@ -216,7 +216,7 @@ def _release_rest(
 ) -> None:
     """Frees the proposals that were not kept, and the beams that none came from."""
     for beam in range(len(old_nodes)):
-        if tree.num_children[old_nodes[beam]] == 0:
+        if tree.prefixes[old_nodes[beam]].num_children == 0:
             release_branch(tree, old_nodes[beam])
     if with_values:
         for proposal in range(len(kept)):

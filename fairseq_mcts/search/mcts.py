@@ -18,9 +18,9 @@ from fairseq_mcts.search.options import MctsOptions
 from fairseq_mcts.search.results import Evaluations, Hypothesis, Step
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import (
-    NO_NODE,
     Float64,
     Int32,
+    Records,
     enlarged,
     path_slots,
     prefix_tokens,
@@ -39,7 +39,9 @@ class MctsSearch(TreeStore):
         n_best: int = 1,
         trace: bool = False,
     ) -> None:
-        super().__init__(constraints, options.actions)
+        simulations = per_sentence("simulations", options.simulations, len(constraints.max_len))
+        # what the first token takes, if few simulations end in finished sentences
+        super().__init__(constraints, options.actions, capacity=int((1 + simulations).sum()))
         self.question = Question(
             actions=options.actions,
             temperature=options.temperature,
@@ -57,10 +59,8 @@ class MctsSearch(TreeStore):
             score_finished=options.leaf == "rollout" or options.terminal == "metric",
             pause_when_decided=trace or n_best > 1,
         )
-        self._statistics = _new_statistics(len(self.tree.parent), options.actions)
-        self._progress = _new_progress(
-            per_sentence("simulations", options.simulations, self.num_sentences)
-        )
+        self._statistics = _new_statistics(self.tree.capacity, options.actions)
+        self._states = _new_states(simulations)
         self._scored_slots = np.zeros(0, np.int32)
         self._steps: list[list[Step]] = [[] for _ in range(self.num_sentences)]
         # finished sentences met on the way, only collected for n_best > 1: tokens -> hypothesis
@@ -69,12 +69,12 @@ class MctsSearch(TreeStore):
         self._active = np.arange(self.num_sentences, dtype=np.int32)
         self.make_room(self.num_sentences)
         for sentence in range(self.num_sentences):
-            kernels.start_tree(self._progress, sentence, self.new_root(sentence))
+            kernels.start_tree(self._states[sentence], self.new_root(sentence))
 
     def make_room(self, slots: int) -> bool:
         grown = super().make_room(slots)
         if grown:
-            self._statistics = enlarged(self._statistics, len(self.tree.parent))
+            self._statistics = enlarged(self._statistics, self.tree.capacity)
         return grown
 
     @property
@@ -82,32 +82,20 @@ class MctsSearch(TreeStore):
         return super().num_bytes + sum(field.nbytes for field in self._statistics)
 
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
-        wants = kernels.Wants(
-            evaluations=np.empty(len(self._active), np.int32),
-            num_evaluations=np.zeros(1, np.int32),
-            scores=np.empty(len(self._active), np.int32),
-            num_scores=np.zeros(1, np.int32),
-        )
-        selected = np.ones(len(self._active), np.bool_)
-        while selected.any():
+        sentences = self._active
+        while len(sentences):
             # a sentence creates at most one prefix before it has to wait
-            self.make_room(len(self._active))
-            kernels.advance(
-                self.tree,
-                self._statistics,
-                self._progress,
-                wants,
-                self._active,
-                selected,
-                self._rules,
-            )
+            self.make_room(len(sentences))
+            kernels.advance(self.tree, self._statistics, self._states, sentences, self._rules)
             if not self._rules.pause_when_decided:
                 break
-            selected = self._progress.phase[self._active] == kernels.DECIDED
-            for sentence in self._active[selected]:
+            sentences = sentences[self._states["phase"][sentences] == kernels.DECIDED]
+            for sentence in sentences:
                 self._look_at_decision(int(sentence))
         self._collect_finished()
-        self._scored_slots = wants.scores[: wants.num_scores[0]]
+        waiting = self._states[self._active]
+        slots = waiting["wanted_slot"]
+        self._scored_slots = slots[waiting["wanted"] == kernels.SCORE]
         candidates = list(
             zip(
                 self.tree.sentence[self._scored_slots].tolist(),
@@ -115,21 +103,21 @@ class MctsSearch(TreeStore):
                 strict=True,
             )
         )
-        slots = wants.evaluations[: wants.num_evaluations[0]]
+        slots = slots[waiting["wanted"] == kernels.EVALUATION]
         return self.constraints.requests(self.tree, slots), candidates
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
         self.store_policies(requests, answers)
 
     def receive_scores(self, scores: Float64) -> None:
-        self._statistics.score[self._scored_slots] = scores
+        self._statistics.nodes["score"][self._scored_slots] = scores
 
     def results(self) -> list[list[Hypothesis]]:
         return self._results
 
     def _look_at_decision(self, sentence: int) -> None:
         """While a token's search tree is whole: the trace, and the finished sentences in it."""
-        root = int(self._progress.root[sentence])
+        root = int(self._states[sentence]["root"])
         if self._trace:
             self._steps[sentence].append(self._step(root))
         if self._n_best > 1:
@@ -140,52 +128,53 @@ class MctsSearch(TreeStore):
     def _step(self, root: int) -> Step:
         tree, statistics = self.tree, self._statistics
         action = kernels.chosen_action(tree, statistics, root, self._rules.choose_value)
-        visits = statistics.child_visits[root, : tree.num_actions[root]]
+        children = statistics.children[root]
         return Step(
-            token=int(tree.action_token[root, action]),
+            token=int(tree.actions[root, action]["token"]),
             children={
-                int(tree.action_token[root, one]): (
-                    int(visits[one]),
-                    float(statistics.child_q[root, one]),
+                int(tree.actions[root, one]["token"]): (
+                    int(children[one]["visits"]),
+                    float(children[one]["q"]),
                 )
-                for one in np.flatnonzero(visits)
+                for one in range(tree.prefixes[root]["num_actions"])
+                if children[one]["visits"] > 0
             },
         )
 
     def _visited_finished(self, sentence: int) -> Int32:
         """Slots of the finished sentences in the current search tree."""
-        live = np.ones(len(self.tree.parent), np.bool_)
+        live = np.ones(self.tree.capacity, np.bool_)
         live[self.tree.free[: self.tree.free_count[0]]] = False
         nodes = np.flatnonzero(
             live
             & (self.tree.sentence == sentence)
             & (self.tree.token == self._rules.eos)
-            & (self._statistics.tree_number == self._progress.tree_number[sentence])
+            & (self._statistics.nodes["tree_number"] == self._states[sentence]["tree_number"])
         )
         return nodes.astype(np.int32)
 
     def _finished(self, node: int) -> Hypothesis:
         sentence = int(self.tree.sentence[node])
-        value = self._statistics.score if self._rules.score_finished else self.tree.value
+        value = self._statistics.nodes["score"] if self._rules.score_finished else self.tree.value
         return self.hypothesis(
             node,
             value=float(value[node]),
             score=float(value[node]),
             evaluations=Evaluations(
-                int(self._progress.charged[sentence]), int(self._progress.made[sentence])
+                int(self._states[sentence]["charged"]), int(self._states[sentence]["made"])
             ),
         )
 
     def _collect_finished(self) -> None:
         """Takes finished sentences out of the batch and frees what they held."""
-        done = self._progress.phase[self._active] == kernels.FINISHED
+        done = self._states["phase"][self._active] == kernels.FINISHED
         for sentence in self._active[done].tolist():
-            node = int(self._progress.root[sentence])
+            node = int(self._states[sentence]["root"])
             path = path_slots(self.tree, np.array([node], np.int32))[0, 1:]
             best = replace(
                 self._finished(node),
                 steps=tuple(self._steps[sentence]),
-                visits=tuple(self._statistics.visits_when_chosen[path].tolist()),
+                visits=tuple(self._statistics.nodes["visits_when_chosen"][path].tolist()),
             )
             others = [
                 replace(other, evaluations=best.evaluations)  # of the whole search
@@ -201,28 +190,13 @@ class MctsSearch(TreeStore):
 
 def _new_statistics(capacity: int, actions: int) -> kernels.Statistics:
     return kernels.Statistics(
-        tree_number=np.zeros(capacity, np.int32),
-        visits=np.zeros(capacity, np.int32),
-        q=np.zeros(capacity, np.float64),
-        child_visits=np.zeros((capacity, actions), np.int32),
-        child_q=np.zeros((capacity, actions), np.float64),
-        score=np.full(capacity, np.nan),
-        visits_when_chosen=np.zeros(capacity, np.int32),
+        nodes=np.zeros(capacity, kernels.NODE),
+        children=np.zeros((capacity, actions), kernels.CHILD),
     )
 
 
-def _new_progress(simulations: Int32) -> kernels.Progress:
-    shape = simulations.shape
-    return kernels.Progress(
-        phase=np.full(shape, kernels.OPENING, np.int32),
-        root=np.full(shape, NO_NODE, np.int32),
-        tree_number=np.zeros(shape, np.int32),
-        simulations=simulations,
-        simulations_done=np.zeros(shape, np.int32),
-        lowest=np.zeros(shape, np.float64),
-        highest=np.zeros(shape, np.float64),
-        leaf=np.full(shape, NO_NODE, np.int32),
-        rollout=np.full(shape, NO_NODE, np.int32),
-        charged=np.zeros(shape, np.int64),
-        made=np.zeros(shape, np.int64),
-    )
+def _new_states(simulations: Int32) -> Records:
+    """[S] of STATE"""
+    states = np.zeros(len(simulations), kernels.STATE)
+    states["simulations"] = simulations
+    return states

@@ -63,7 +63,7 @@ class SampleSearch(TreeStore):
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
         self.tree.value[requests.slots] = answers.values
-        self.tree.known[requests.slots] = True
+        self.tree.prefixes["known"][requests.slots] = True
         self._answers = answers
 
     def receive_scores(self, scores: Float64) -> None:
@@ -109,7 +109,7 @@ class SampleSearch(TreeStore):
         return wanted[:count]
 
     def _with_draws(self, slots: Int32) -> Requests:
-        row_of_slot = np.zeros(len(self.tree.parent), np.int32)
+        row_of_slot = np.zeros(self.tree.capacity, np.int32)
         row_of_slot[slots] = np.arange(len(slots), dtype=np.int32)
         room = int((self._samples.node[self._active] != NO_NODE).sum())
         rows, owners, sentences = (np.empty(room, np.int32) for _ in range(3))

@@ -33,7 +33,7 @@ def _child_of(tree: Tree, created: Int32, first: int, last: int, node: int, toke
     """The slot in created[first:last] that extends `node` by `token`, NO_NODE if there is none."""
     for index in range(first, last):
         slot = created[index]
-        if tree.parent[slot] == node and tree.token[slot] == token:
+        if tree.prefixes[slot].parent == node and tree.prefixes[slot].token == token:
             return slot
     return NO_NODE
 
@@ -89,7 +89,9 @@ def take_values(tree: Tree, samples: Samples, sentence: int) -> None:
     """Reads the values of the sentences that ended in the last step, and lets go of their slots."""
     for sample in range(samples.num_samples[sentence]):
         if samples.end_node[sentence, sample] != NO_NODE:
-            samples.value[sentence, sample] = tree.value[samples.end_node[sentence, sample]]
+            samples.value[sentence, sample] = tree.prefixes[
+                samples.end_node[sentence, sample]
+            ].value
     # samples may share their last slot: release it with the first, after all have read it
     for sample in range(samples.num_samples[sentence]):
         node = samples.end_node[sentence, sample]

@@ -25,9 +25,11 @@ GROWTH = 1.25
 class TreeStore:
     """A growing prefix tree under fixed constraints."""
 
-    def __init__(self, constraints: Constraints, num_actions: int) -> None:
+    def __init__(
+        self, constraints: Constraints, num_actions: int, capacity: int = FIRST_CAPACITY
+    ) -> None:
         self.constraints = constraints
-        self.tree: Tree = new_tree(FIRST_CAPACITY, num_actions)
+        self.tree: Tree = new_tree(capacity, num_actions)
 
     @property
     def num_sentences(self) -> int:
@@ -38,7 +40,7 @@ class TreeStore:
         lacking = slots - int(self.tree.free_count[0])
         if lacking <= 0:
             return False
-        capacity = len(self.tree.parent)
+        capacity = self.tree.capacity
         self.tree = enlarged_tree(self.tree, max(capacity + lacking, int(capacity * GROWTH)))
         return True
 
@@ -95,11 +97,13 @@ def _store(
 ) -> None:
     for row in range(len(slots)):
         slot = slots[row]
-        tree.known[slot] = True
-        tree.value[slot] = values[row]
-        tree.num_actions[slot] = num_actions[row]
-        for action in range(num_actions[row]):
-            tree.action_token[slot, action] = tokens[row, action]
-            tree.action_logprob[slot, action] = logprobs[row, action]
-            tree.action_weight[slot, action] = weights[row, action]
-            tree.child[slot, action] = NO_NODE
+        prefix = tree.prefixes[slot]
+        prefix.known = True
+        prefix.value = values[row]
+        prefix.num_actions = num_actions[row]
+        for place in range(num_actions[row]):
+            action = tree.actions[slot, place]
+            action.token = tokens[row, place]
+            action.logprob = logprobs[row, place]
+            action.weight = weights[row, place]
+            action.child = NO_NODE

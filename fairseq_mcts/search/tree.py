@@ -18,48 +18,94 @@ NO_TOKEN = -1
 Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
+Records = NDArray[Any]  # of a structured type
 Rows = TypeVar("Rows", bound=tuple[Any, ...])
 
 
-class Tree(NamedTuple):
-    """N slots, each with up to A actions (the best next tokens, best first)."""
+# What is known of a prefix. Records, not one array a field: compiled code then receives few
+# arrays (each costs time at every call), and a walk finds what it reads side by side.
+PREFIX = np.dtype(
+    [
+        ("value", np.float64),  # the network's value of the prefix
+        (
+            "logprob",
+            np.float64,
+        ),  # the model's log-probability of the last token; 0 if there is none
+        ("sentence", np.int32),  # which sentence the prefix belongs to
+        ("parent", np.int32),  # the prefix without its last token, NO_NODE for the empty prefix
+        ("token", np.int32),  # the last token, NO_TOKEN for the empty prefix
+        ("depth", np.int32),  # number of tokens
+        ("num_children", np.int32),  # live slots whose parent this is
+        ("action_of_parent", np.int32),  # which action of the parent leads here
+        ("num_actions", np.int32),
+        ("known", np.bool_),  # whether the network has been asked
+    ],
+    align=True,
+)
+# One of the best next tokens after a prefix.
+ACTION = np.dtype(
+    [
+        ("weight", np.float64),  # what the search goes by (see Answers.weights)
+        ("logprob", np.float64),  # the model's own log-probability
+        ("token", np.int32),
+        ("child", np.int32),  # slot of the prefix that it leads to, NO_NODE where there is none
+    ],
+    align=True,
+)
 
-    sentence: Int32  # [N] which sentence the prefix belongs to
-    parent: Int32  # [N] the prefix without its last token, NO_NODE for the empty prefix
-    token: Int32  # [N] the last token, NO_TOKEN for the empty prefix
-    depth: Int32  # [N] number of tokens
-    num_children: Int32  # [N] live slots whose parent this is
-    action_of_parent: Int32  # [N] which action of the parent leads here
-    logprob: Float64  # [N] the model's log-probability of the last token, 0 for the empty prefix
-    known: Bool  # [N] whether the network has been asked
-    value: Float64  # [N] the network's value of the prefix
-    num_actions: Int32  # [N]
-    action_token: Int32  # [N, A]
-    action_logprob: Float64  # [N, A] the model's own log-probability
-    action_weight: Float64  # [N, A] what the search goes by (see Answers.weights)
-    child: Int32  # [N, A] slot of the prefix that the action leads to, NO_NODE where there is none
+
+class Tree(NamedTuple):
+    """N slots, each with up to A actions, best first.
+
+    Compiled code reads the records, numpy code the columns that the properties show.
+    """
+
+    prefixes: Records  # [N] of PREFIX
+    actions: Records  # [N, A] of ACTION
     free: Int32  # [N] a stack of unused slots, its top at free_count - 1
     free_count: Int32  # [1]
 
+    @property
+    def capacity(self) -> int:
+        """N"""
+        return len(self.prefixes)
+
+    @property
+    def sentence(self) -> Int32:
+        """[N]"""
+        return self.prefixes["sentence"]
+
+    @property
+    def parent(self) -> Int32:
+        """[N]"""
+        return self.prefixes["parent"]
+
+    @property
+    def token(self) -> Int32:
+        """[N]"""
+        return self.prefixes["token"]
+
+    @property
+    def depth(self) -> Int32:
+        """[N]"""
+        return self.prefixes["depth"]
+
+    @property
+    def logprob(self) -> Float64:
+        """[N]"""
+        return self.prefixes["logprob"]
+
+    @property
+    def value(self) -> Float64:
+        """[N]"""
+        return self.prefixes["value"]
+
 
 def new_tree(capacity: int, num_actions: int) -> Tree:
-    """An empty tree with room for `capacity` prefixes."""
-    rows, table = (capacity,), (capacity, num_actions)
+    """An empty tree with room for `capacity` prefixes; their records are set at allocation."""
     return Tree(
-        sentence=np.zeros(rows, np.int32),
-        parent=np.full(rows, NO_NODE, np.int32),
-        token=np.full(rows, NO_TOKEN, np.int32),
-        depth=np.zeros(rows, np.int32),
-        num_children=np.zeros(rows, np.int32),
-        action_of_parent=np.zeros(rows, np.int32),
-        logprob=np.zeros(rows, np.float64),
-        known=np.zeros(rows, np.bool_),
-        value=np.zeros(rows, np.float64),
-        num_actions=np.zeros(rows, np.int32),
-        action_token=np.full(table, NO_TOKEN, np.int32),
-        action_logprob=np.zeros(table, np.float64),
-        action_weight=np.zeros(table, np.float64),
-        child=np.full(table, NO_NODE, np.int32),
+        prefixes=np.zeros(capacity, PREFIX),
+        actions=np.zeros((capacity, num_actions), ACTION),
         # the lowest slots are handed out first
         free=np.arange(capacity - 1, -1, -1, dtype=np.int32),
         free_count=np.array([capacity], np.int32),
@@ -78,7 +124,7 @@ def enlarged(rows: Rows, capacity: int) -> Rows:
 
 def enlarged_tree(tree: Tree, capacity: int) -> Tree:
     """`tree` with room for `capacity` prefixes; slots keep their numbers."""
-    before, count = len(tree.parent), int(tree.free_count[0])
+    before, count = tree.capacity, int(tree.free_count[0])
     wider = enlarged(tree, capacity)
     free = np.empty(capacity, np.int32)
     free[: capacity - before] = np.arange(capacity - 1, before - 1, -1, dtype=np.int32)
@@ -100,19 +146,19 @@ def allocate(
     """A slot for the prefix `parent` + `token`; the caller has made sure that one is free."""
     tree.free_count[0] -= 1
     slot = tree.free[tree.free_count[0]]
-    tree.sentence[slot] = sentence
-    tree.parent[slot] = parent
-    tree.token[slot] = token
-    tree.logprob[slot] = logprob
-    tree.action_of_parent[slot] = action
-    tree.num_children[slot] = 0
-    tree.known[slot] = False
-    tree.num_actions[slot] = 0
-    if parent == NO_NODE:
-        tree.depth[slot] = 0
-    else:
-        tree.depth[slot] = tree.depth[parent] + 1
-        tree.num_children[parent] += 1
+    prefix = tree.prefixes[slot]
+    prefix.sentence = sentence
+    prefix.parent = parent
+    prefix.token = token
+    prefix.logprob = logprob
+    prefix.action_of_parent = action
+    prefix.num_children = 0
+    prefix.num_actions = 0
+    prefix.known = False
+    prefix.depth = 0
+    if parent != NO_NODE:
+        prefix.depth = tree.prefixes[parent].depth + 1
+        tree.prefixes[parent].num_children += 1
     return slot
 
 
@@ -121,13 +167,13 @@ def allocate_child(tree: Tree, node: int, action: int) -> int:
     """The slot that `action` leads to from `node`, linked into its parent's row."""
     slot = allocate(
         tree,
-        tree.sentence[node],
+        tree.prefixes[node].sentence,
         node,
         action,
-        tree.action_token[node, action],
-        tree.action_logprob[node, action],
+        tree.actions[node, action].token,
+        tree.actions[node, action].logprob,
     )
-    tree.child[node, action] = slot
+    tree.actions[node, action].child = slot
     return slot
 
 
@@ -137,22 +183,22 @@ def release_branch(tree: Tree, node: int) -> None:
 
     `node` itself must have no children. Stops below the empty prefix's parent.
     """
-    while node != NO_NODE and tree.num_children[node] == 0:
-        parent = tree.parent[node]
+    while node != NO_NODE and tree.prefixes[node].num_children == 0:
+        parent = tree.prefixes[node].parent
         tree.free[tree.free_count[0]] = node
         tree.free_count[0] += 1
         if parent != NO_NODE:
-            tree.num_children[parent] -= 1
+            tree.prefixes[parent].num_children -= 1
         node = parent
 
 
 @compiled
 def release_subtree(tree: Tree, node: int) -> None:
     """Frees `node` and everything below it that is linked by `child`."""
-    parent = tree.parent[node]
+    parent = tree.prefixes[node].parent
     if parent != NO_NODE:
-        tree.num_children[parent] -= 1
-        tree.child[parent, tree.action_of_parent[node]] = NO_NODE
+        tree.prefixes[parent].num_children -= 1
+        tree.actions[parent, tree.prefixes[node].action_of_parent].child = NO_NODE
     # the part of the free list that grows here is the queue of the walk
     position = tree.free_count[0]
     tree.free[tree.free_count[0]] = node
@@ -160,8 +206,8 @@ def release_subtree(tree: Tree, node: int) -> None:
     while position < tree.free_count[0]:
         slot = tree.free[position]
         position += 1
-        for action in range(tree.num_actions[slot]):
-            below = tree.child[slot, action]
+        for action in range(tree.prefixes[slot].num_actions):
+            below = tree.actions[slot, action].child
             if below != NO_NODE:
                 tree.free[tree.free_count[0]] = below
                 tree.free_count[0] += 1
@@ -176,11 +222,11 @@ def write_paths(
     """Fills each row with the slots from the empty prefix down to its node."""
     for row in range(len(nodes)):
         node = nodes[row]
-        length = tree.depth[node] + 1
+        length = tree.prefixes[node].depth + 1
         slots[row, length:] = NO_NODE
         for position in range(length - 1, -1, -1):
             slots[row, position] = node
-            node = tree.parent[node]
+            node = tree.prefixes[node].parent
 
 
 def path_slots(tree: Tree, nodes: Int32) -> Int32:
@@ -193,6 +239,8 @@ def path_slots(tree: Tree, nodes: Int32) -> Int32:
 
 def prefix_tokens(tree: Tree, nodes: Int32) -> list[tuple[int, ...]]:
     """The prefixes themselves, as token tuples; the empty prefix is ()."""
+    if not len(nodes):
+        return []
     tokens = tree.token[path_slots(tree, nodes)][:, 1:].tolist()  # [n][L - 1]
     return [
         tuple(row[:depth]) for row, depth in zip(tokens, tree.depth[nodes].tolist(), strict=True)
@@ -201,4 +249,4 @@ def prefix_tokens(tree: Tree, nodes: Int32) -> list[tuple[int, ...]]:
 
 def num_live(tree: Tree) -> int:
     """How many prefixes are remembered now."""
-    return len(tree.parent) - int(tree.free_count[0])
+    return tree.capacity - int(tree.free_count[0])

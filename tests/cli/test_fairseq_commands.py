@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=100)
 
 Options = Callable[[str], list[str]]
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.two_ranks import options_of_ranks
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=60)
 
 
 def train_on_two_ranks(fairseq: Any, options: list[str]) -> str:

@@ -27,7 +27,7 @@ class Watcher:
         return self._evaluator.evaluate(tree, requests, question)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=60)
 def test_pool_of_a_long_sentence_stays_below_twice_what_is_in_use() -> None:
     small = {f"{side}_layers": 1 for side in ("encoder", "decoder")}
     model = sharpen(make_model(DUAL, **small, decoder_ffn_embed_dim=32, value_buckets=20))

@@ -10,7 +10,7 @@ import torch
 from tests.generators.harness import run_generate, run_interactive
 from tests.generators.trained import SEEN, UNSEEN, Trained
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=200)
 
 MCTS = ("--search", "mcts", "--mcts-simulations", "4", "--max-len-b", "20")
 SR = ("--search", "sr", "--sr-samples", "3", "--max-len-b", "20")

@@ -19,7 +19,7 @@ from fairseq_mcts.generators.settings import HONOURED, REFUSED, WITHOUT_EFFECT_I
 from tests.generators.harness import Setup, load, run_generate
 from tests.generators.trained import Trained
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=150)
 
 FIELDS = {field.name for field in dataclasses.fields(GenerationConfig)} - {"_name"}
 SEARCHES: dict[str, dict[str, Any]] = {

@@ -9,7 +9,7 @@ from fairseq_mcts.tasks.search_config import SearchConfig
 from tests.generators.harness import METRIC, Setup, load
 from tests.generators.trained import Trained
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=150)
 
 FIELDS = {field.name for field in dataclasses.fields(SearchConfig)} - {"_name"}
 MCTS = {"search": "mcts", "mcts_simulations": 10}

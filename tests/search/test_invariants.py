@@ -165,7 +165,7 @@ def check_slots(tree: Tree) -> None:
             assert tree.sentence[slot] == tree.sentence[parent]
             children[parent] += 1
     for slot in live:
-        assert tree.num_children[slot] == children[slot]
+        assert tree.prefixes[slot]["num_children"] == children[slot]
     ordered = sorted(live)
     if ordered:
         prefixes = prefix_tokens(tree, np.array(ordered, np.int32))

@@ -60,8 +60,8 @@ def live_slots(tree: Tree) -> set[int]:
     count = int(tree.free_count[0])
     free = tree.free[:count].tolist()
     assert len(set(free)) == count, "a slot was freed twice"
-    assert set(free) <= set(range(len(tree.parent)))
-    return set(range(len(tree.parent))) - set(free)
+    assert set(free) <= set(range(tree.capacity))
+    return set(range(tree.capacity)) - set(free)
 
 
 def search_on(problem: ToyProblem, **options: Any) -> tuple[Any, FunctionEvaluator, ToyEvaluator]:
@@ -101,11 +101,11 @@ def watch_trees(
 
 
 def _seen_tree(search: MctsSearch, sentence: int) -> SeenTree:
-    tree, progress = search.tree, search._progress
-    assert progress.phase[sentence] == kernels.DECIDED
-    root = int(progress.root[sentence])
+    tree, state = search.tree, search._states[sentence]
+    assert state["phase"] == kernels.DECIDED
+    root = int(state["root"])
     nodes = {}
-    for slot in _visited(search, root, int(progress.tree_number[sentence])):
+    for slot in _visited(search, root, int(state["tree_number"])):
         node = _seen_node(search, slot)
         assert node.prefix not in nodes, "one prefix in two slots"
         nodes[node.prefix] = node
@@ -113,21 +113,21 @@ def _seen_tree(search: MctsSearch, sentence: int) -> SeenTree:
         sentence=sentence,
         root=prefix_tokens(tree, np.array([root], np.int32))[0],
         nodes=nodes,
-        lowest=float(progress.lowest[sentence]),
-        highest=float(progress.highest[sentence]),
-        simulations=int(progress.simulations[sentence]),
+        lowest=float(state["lowest"]),
+        highest=float(state["highest"]),
+        simulations=int(state["simulations"]),
     )
 
 
 def _visited(search: MctsSearch, slot: int, tree_number: int) -> Iterator[int]:
-    if search._statistics.tree_number[slot] != tree_number:
+    if search._statistics.nodes[slot]["tree_number"] != tree_number:
         return
     yield slot
-    for action in range(search.tree.num_actions[slot]):
-        child = int(search.tree.child[slot, action])
+    for action in range(search.tree.prefixes[slot]["num_actions"]):
+        child = int(search.tree.actions[slot, action]["child"])
         if child != NO_NODE:
             assert search.tree.parent[child] == slot
-            assert search.tree.action_of_parent[child] == action
+            assert search.tree.prefixes[child]["action_of_parent"] == action
             yield from _visited(search, child, tree_number)
 
 
@@ -137,17 +137,17 @@ def _seen_node(search: MctsSearch, slot: int) -> SeenNode:
     finished = bool(tree.token[slot] == rules.eos)
     visited = [
         action
-        for action in range(tree.num_actions[slot])
-        if statistics.child_visits[slot, action] > 0
+        for action in range(tree.prefixes[slot]["num_actions"])
+        if statistics.children[slot, action]["visits"] > 0
     ]
-    own = statistics.score if finished and rules.score_finished else tree.value
+    own = statistics.nodes["score"] if finished and rules.score_finished else tree.value
     return SeenNode(
         prefix=prefix,
-        visits=int(statistics.visits[slot]),
-        q=float(statistics.q[slot]),
+        visits=int(statistics.nodes[slot]["visits"]),
+        q=float(statistics.nodes[slot]["q"]),
         own_value=float(own[slot]),
         finished=finished,
-        child_prefixes=[(*prefix, int(tree.action_token[slot, action])) for action in visited],
-        child_visits=[int(statistics.child_visits[slot, action]) for action in visited],
-        child_q=[float(statistics.child_q[slot, action]) for action in visited],
+        child_prefixes=[(*prefix, int(tree.actions[slot, action]["token"])) for action in visited],
+        child_visits=[int(statistics.children[slot, action]["visits"]) for action in visited],
+        child_q=[float(statistics.children[slot, action]["q"]) for action in visited],
     )

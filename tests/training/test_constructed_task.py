@@ -13,7 +13,7 @@ from fairseq.data import Dictionary
 from fairseq_mcts.register import register
 from tests.training.scored_corpus import Sentence, write_scored_split
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=40)
 
 GROUPS = 3  # of words
 WORDS = 4  # in each of them

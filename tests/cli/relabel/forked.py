@@ -69,6 +69,8 @@ def run(
     process = start(command, folder, arguments, name)
     if kill_when is not None:
         while not kill_when():
+            if os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                break  # it ended by itself; the caller sees by its code that it was not killed
             time.sleep(0.005)
         os.kill(process, signal.SIGKILL)
     return wait(process, folder, name)

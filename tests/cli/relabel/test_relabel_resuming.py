@@ -39,7 +39,7 @@ def test_shards_in_any_order_give_the_same_bytes(folder: Path, greedy: Path) -> 
     assert content(folder / "sharded") == content(greedy)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=60)
 def test_two_processes_at_once_give_the_same_bytes(folder: Path, greedy: Path) -> None:
     """As a cluster starts them: fresh interpreters, at the same time, into a new folder."""
     program = "import sys; from fairseq_mcts.cli.relabel import main; sys.exit(main())"

@@ -1,6 +1,7 @@
 """A stage runs once, goes on after an interruption and starts anew after a change."""
 
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,16 +85,11 @@ def test_a_stage_starts_anew_only_if_something_it_reads_does(tmp_path: Path) -> 
     for name in ("other", "decode"):
         (tmp_path / name / "out.txt").write_text("before\n")
     for stage in chain("new"):
-        Runner(tmp_path).run_one(stage)
+        Runner(tmp_path).run([stage])
 
     assert written(tmp_path, "model") == ["new"]
     assert written(tmp_path, "other") == ["before"]
     assert written(tmp_path, "decode") == ["2"]
-
-
-def test_a_stage_run_by_itself_must_say_what_it_reads(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="stage a: does not say what it reads"):
-        Runner(tmp_path).run_one(writer(tmp_path, "a", "1"))
 
 
 def test_the_log_keeps_what_was_said_before_an_interruption(tmp_path: Path) -> None:
@@ -101,10 +97,39 @@ def test_the_log_keeps_what_was_said_before_an_interruption(tmp_path: Path) -> N
     code = f"import pathlib; p = pathlib.Path({str(flag)!r}); print('run', p.exists()); "
     code += "fails = not p.exists(); p.touch(); raise SystemExit(fails)"
     stage = Stage("a", "a", (sys.executable, "-c", code), output=tmp_path / "a")
-    runner = Runner(tmp_path)
     with pytest.raises(StageFailed):
-        runner.run([stage])
+        Runner(tmp_path).run([stage])
+    runner = Runner(tmp_path)
     assert runner.seconds(stage) is None
     runner.run([stage])
     assert runner.log(stage).read_text() == "run False\nrun True\n"
     assert runner.seconds(stage) is not None
+
+
+def test_stages_that_do_not_read_each_other_run_at_once(tmp_path: Path) -> None:
+    """Each of the two ends only when it has seen the other begin."""
+    stages = []
+    for name, other in (("a", "b"), ("b", "a")):
+        code = f"""
+import pathlib, time
+pathlib.Path({str(tmp_path / name / "begun")!r}).touch()
+end = time.monotonic() + 20
+while not pathlib.Path({str(tmp_path / other / "begun")!r}).exists():
+    assert time.monotonic() < end, "alone"
+    time.sleep(0.01)
+"""
+        command = (sys.executable, "-c", code)
+        stages.append(Stage(name, name, command, output=tmp_path / name, reads=()))
+    reader = replace(writer(tmp_path, "c", "both"), reads=tuple(stages))
+    Runner(tmp_path, at_once=2).run([*stages, reader])
+    assert written(tmp_path, "c") == ["both"]
+
+
+def test_a_failure_ends_what_runs_beside_it(tmp_path: Path) -> None:
+    code = "import time; time.sleep(60)"
+    sleeping = Stage("sleep", "sleep", (sys.executable, "-c", code), tmp_path / "sleep", reads=())
+    failing = replace(writer(tmp_path, "a", "begun", fails=True), reads=())
+    begun = time.monotonic()
+    with pytest.raises(StageFailed, match="a: exit code 1"):
+        Runner(tmp_path, at_once=2).run([sleeping, failing])
+    assert time.monotonic() - begun < 30

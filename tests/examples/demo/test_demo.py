@@ -27,7 +27,7 @@ def run_demo(work: Path) -> str:
     return result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=250)
 def test_demo_trains_and_decodes_and_is_quick_the_second_time(tmp_path: Path) -> None:
     shown = run_demo(tmp_path)
 
