@@ -74,9 +74,9 @@ def report(plan: Plan, runner: Runner) -> None:
     )
     outputs = {decoder.name: read_hypotheses(plan.decoded(decoder)) for decoder in DECODERS}
     for number in range(min(EXAMPLES, len(sources))):
-        print(f"\n{'source':<14}{sources[number]}\n{'reference':<14}{references[number]}")
+        print(f"\n{'source':<17}{sources[number]}\n{'reference':<17}{references[number]}")
         for name, hypotheses in outputs.items():
-            print(f"{name:<14}{hypotheses[number]}")
+            print(f"{name:<17}{hypotheses[number]}")
     held_out, metric = HeldOut(sources, references), build_metric(plan.metric)
     results = [
         score(

@@ -83,11 +83,11 @@ def score(
 def table(results: list[Result]) -> str:
     """The results as text, one line per decoder."""
     head = (
-        f"{'decoder':<16}{'searches for':<14}{'BLEU':>7}{'chrF':>7}{'MLBERTScore':>13}{'exact':>8}"
+        f"{'decoder':<17}{'searches for':<14}{'BLEU':>7}{'chrF':>7}{'MLBERTScore':>13}{'exact':>8}"
         f"{'charged':>9}{'made':>7}{'seconds':>9}"
     )
     lines = [
-        f"{result.decoder.name:<16}{result.decoder.searched_for:<14}{result.bleu:>7.2f}{result.chrf:>7.2f}{result.metric:>13.4f}"
+        f"{result.decoder.name:<17}{result.decoder.searched_for:<14}{result.bleu:>7.2f}{result.chrf:>7.2f}{result.metric:>13.4f}"
         f"{result.exact:>8.1%}{result.cost.charged:>9.1f}{result.cost.made:>7.1f}"
         f"{result.cost.seconds:>9.1f}"
         for result in results

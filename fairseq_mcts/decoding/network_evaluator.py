@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from fairseq.models import BaseFairseqModel, FairseqDecoder
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
+from fairseq_mcts.decoding.linear import row_linear
 from fairseq_mcts.decoding.readout import read_policies
 from fairseq_mcts.decoding.recomputing_stepper import RecomputingStepper
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, make_step_batch, padded_length
@@ -51,6 +53,17 @@ class Member:
             if self._steppable
             else RecomputingStepper(model, vocabulary.pad)
         )
+        self._project = row_linear(model.decoder.output_projection) if self._is_plain() else None
+
+    def _is_plain(self) -> bool:
+        """Whether logits are one linear layer's output, and are normalised as usual."""
+        decoder = self.model.decoder
+        return (
+            self._steppable
+            and getattr(decoder, "adaptive_softmax", None) is None
+            and type(self.model).get_normalized_probs is BaseFairseqModel.get_normalized_probs
+            and type(decoder).get_normalized_probs is FairseqDecoder.get_normalized_probs
+        )
 
     def encode(self, sources: Sequence[Tensor]) -> EncoderOut:
         """The encoder's output for all sentences (of any lengths, unpadded), in their order."""
@@ -71,6 +84,8 @@ class Member:
 
     def logprobs(self, features: Tensor) -> Tensor:
         """[n, C] -> float32 [n, V]."""
+        if self._project is not None:
+            return torch.log_softmax(self._project(features), dim=-1, dtype=torch.float32)
         output = self.model.decoder.output_layer(features.unsqueeze(1))
         normalised: Tensor = self.model.get_normalized_probs((output, None), log_probs=True)
         return normalised.squeeze(1).float()

@@ -34,7 +34,8 @@ class SentenceGroups:
     sentence and the source's keys are never repeated per row.
     """
 
-    sentences: Tensor  # [g]
+    sentences: Tensor  # [g] ascending
+    sentence_bytes: bytes  # the same, to be compared without asking the device
     # [g, c] rows of the batch, the first one repeated where a sentence has fewer; c is a multiple
     # of MIN_ROWS, because kernels cut long products into blocks and no rest may be too small
     rows: Tensor
@@ -96,6 +97,7 @@ def _group(sentences: Int32, device: torch.device) -> SentenceGroups:
     rows[group_of_row, place_in_group] = np.arange(len(sentences))
     return SentenceGroups(
         sentences=torch.from_numpy(present.astype(np.int64)).to(device),
+        sentence_bytes=present.tobytes(),
         rows=torch.from_numpy(rows.astype(np.int64)).to(device),
         places=torch.from_numpy(group_of_row * widest + place_in_group).to(device),
         trivial=len(counts) == len(sentences) and bool(np.all(np.diff(group_of_row) > 0)),

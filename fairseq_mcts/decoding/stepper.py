@@ -4,9 +4,10 @@ Rows of a batch belong to different sentences and have different lengths; each h
 and reads the keys and values of its own ancestors from the pool.
 """
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import torch
+import torch.nn.functional as F
 from fairseq.models.transformer import TransformerDecoderBase
 from fairseq.modules import MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase
@@ -14,8 +15,9 @@ from torch import Tensor
 
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.key_value_pool import KeyValuePool
+from fairseq_mcts.decoding.linear import row_linear
 from fairseq_mcts.decoding.row_attention import MultiHeadRows, MultiQueryRows, RowAttention
-from fairseq_mcts.decoding.step_batch import StepBatch
+from fairseq_mcts.decoding.step_batch import SentenceGroups, StepBatch
 from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
 from fairseq_mcts.search.tree import Tree
 
@@ -60,8 +62,10 @@ class TransformerStepper:
             parameter.dtype,
             parameter.device,
         )
-        self._source_keys: list[tuple[Tensor, Tensor]] = []  # per layer, [S, T, K] each
-        self._source_mask = torch.empty(0)  # [S, T] 0 or -inf
+        self._source = _Source([], torch.empty(0))
+        # the part of it that the rows of the last step belonged to: mostly that of the next too
+        self._present = self._source
+        self._present_sentences: bytes | None = None
 
     @property
     def bytes_per_slot(self) -> int:
@@ -69,12 +73,12 @@ class TransformerStepper:
 
     def begin(self, encoder_out: EncoderOut) -> None:
         source = encoder_out["encoder_out"][0].transpose(0, 1)  # [S, T, C]
-        self._source_mask = source.new_zeros(source.shape[:2])
+        mask = source.new_zeros(source.shape[:2])
         if encoder_out["encoder_padding_mask"]:
-            self._source_mask.masked_fill_(
-                encoder_out["encoder_padding_mask"][0].to(torch.bool), -torch.inf
-            )
-        self._source_keys = [layer.cross_attention.key_value(source) for layer in self._layers]
+            mask.masked_fill_(encoder_out["encoder_padding_mask"][0].to(torch.bool), -torch.inf)
+        keys_values = [layer.cross_attention.key_value(source) for layer in self._layers]
+        self._source = _Source(keys_values, mask)
+        self._present_sentences = None
 
     def reserve(self, capacity: int) -> None:
         self._pool.reserve(capacity)
@@ -82,37 +86,69 @@ class TransformerStepper:
     def step(self, tree: Tree, batch: StepBatch) -> Tensor:
         decoder, groups = self._decoder, batch.groups
         x = embed(decoder, batch)
-        source_mask = self._source_mask[groups.sentences]
+        source = self._source_of(groups)
         for index, layer in enumerate(self._layers):
             attention = layer.self_attention
-            residual, x = x, layer.before(layer.module.self_attn_layer_norm, x)
-            key, value = attention.key_value(x)
+            residual, x = x, layer.before(layer.self_attention_norm, x)
+            query, key, value = attention.query_key_value(x)
             self._pool.write(index, batch.slots, key, value)
             keys, values = self._pool.read(index, batch.paths)
-            x = attention.attend(attention.query(x), keys, values, batch.path_mask)
+            x = attention.attend(query, keys, values, batch.path_mask)
             x = residual + layer.after_self_attention(x)
-            x = layer.after(layer.module.self_attn_layer_norm, x)
+            x = layer.after(layer.self_attention_norm, x)
 
             attention = layer.cross_attention
-            residual, x = x, layer.before(layer.module.encoder_attn_layer_norm, x)
-            keys, values = (side[groups.sentences] for side in self._source_keys[index])
-            x = attention.attend_groups(attention.query(x), keys, values, source_mask, groups)
-            x = residual + layer.module.encoder_attn.out_proj(x)
-            x = layer.after(layer.module.encoder_attn_layer_norm, x)
+            residual, x = x, layer.before(layer.cross_attention_norm, x)
+            keys, values = source.keys_values[index]
+            x = attention.attend_groups(attention.query(x), keys, values, source.mask, groups)
+            x = residual + layer.after_cross_attention(x)
+            x = layer.after(layer.cross_attention_norm, x)
 
             x = layer.feed_forward(x)
         return finish(decoder, x)
+
+    def _source_of(self, groups: SentenceGroups) -> "_Source":
+        """What the sentences of `groups` attend to; a copy only when the sentences change."""
+        if groups.sentence_bytes != self._present_sentences:
+            self._present_sentences = groups.sentence_bytes
+            everyone = len(groups.sentences) == len(self._source.mask)
+            self._present = self._source if everyone else self._source.part(groups.sentences)
+        return self._present
+
+
+class _Source(NamedTuple):
+    """Keys and values of source sentences: what cross attention reads."""
+
+    keys_values: list[tuple[Tensor, Tensor]]  # per layer, [S, T, K] each
+    mask: Tensor  # [S, T] 0 or -inf
+
+    def part(self, sentences: Tensor) -> "_Source":
+        """That of some sentences [g], in this order."""
+        return _Source(
+            [(keys[sentences], values[sentences]) for keys, values in self.keys_values],
+            self.mask[sentences],
+        )
 
 
 class _LayerStep:
     """One decoder layer's parts, whichever of the two kinds it is of."""
 
     def __init__(self, layer: Network) -> None:
-        self.module = layer
+        self._module = layer
         self.self_attention = _rows(layer.self_attn)
         self.cross_attention = _rows(layer.encoder_attn)
+        self.self_attention_norm = layer.self_attn_layer_norm
+        self.cross_attention_norm = layer.encoder_attn_layer_norm
         # multi-query layers are always pre-norm
         self._pre_norm: bool = getattr(layer, "normalize_before", True)
+        self._self_output = row_linear(layer.self_attn.out_proj)
+        self.after_cross_attention = row_linear(layer.encoder_attn.out_proj)
+        self._activation = layer.activation_fn
+        has_relu = layer.activation_fn in (F.relu, torch.relu)
+        if has_relu:
+            self._activation = None
+        self._widen = row_linear(layer.fc1, relu=has_relu)
+        self._narrow = row_linear(layer.fc2)
 
     def before(self, norm: Network, x: Tensor) -> Tensor:
         """The norm in front of a block, in pre-norm layers."""
@@ -124,8 +160,8 @@ class _LayerStep:
 
     def after_self_attention(self, heads: Tensor) -> Tensor:
         """[n, H * d] -> [n, C], with fairseq's optional scalings (--scale-heads, --scale-attn)."""
-        layer = self.module
-        x = layer.self_attn.out_proj(heads)
+        layer = self._module
+        x = self._self_output(heads)
         if getattr(layer, "c_attn", None) is not None:
             x = (x.view(len(x), layer.nh, layer.head_dim) * layer.c_attn[:, None]).flatten(1)
         if getattr(layer, "attn_ln", None) is not None:
@@ -134,12 +170,14 @@ class _LayerStep:
 
     def feed_forward(self, x: Tensor) -> Tensor:
         """The feed-forward block with residual and norm (--scale-fc and --scale-resids too)."""
-        layer = self.module
+        layer = self._module
         residual, x = x, self.before(layer.final_layer_norm, x)
-        x = layer.activation_fn(layer.fc1(x))
+        x = self._widen(x)
+        if self._activation is not None:
+            x = self._activation(x)
         if getattr(layer, "ffn_layernorm", None) is not None:
             x = layer.ffn_layernorm(x)
-        x = layer.fc2(x)
+        x = self._narrow(x)
         if getattr(layer, "w_resid", None) is not None:
             residual = layer.w_resid * residual
         return self.after(layer.final_layer_norm, residual + x)

@@ -54,11 +54,13 @@ class MctsOptions:
     choose: str = "visits"
     leaf: str = "value"
     terminal: str = "value"
+    leaves: int = 1  # evaluated at once, with virtual losses; 1 is the algorithm of the paper
     metric: Metric | None = None  # used by leaf="rollout" and terminal="metric"
 
     def __post_init__(self) -> None:
         _at_least_one("simulations", self.simulations)
         _at_least_one("actions", self.actions)
+        _at_least_one("leaves", self.leaves)
         _require(
             math.isfinite(self.c_puct) and self.c_puct >= 0,
             f"c_puct: must be ≥ 0, is {self.c_puct}",
