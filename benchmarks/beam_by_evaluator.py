@@ -54,9 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> common.Report:
     report = common.Report("beam by the evaluator", options, networks.settings())
     policy = networks.multiquery("multiquery_transformer", options.size, options.seed)
     report.add(measure(options, "multi-query", policy))
-    report.add(
-        measure(options, "fairseq's transformer", networks.multihead(options.size, options.seed))
-    )
+    policy = networks.multihead(options.size, options.seed)
+    report.add(measure(options, "fairseq's transformer", policy))
     report.write()
     return report
 

@@ -40,7 +40,9 @@ def make_parser(description: str) -> argparse.ArgumentParser:
         "--size", choices=("tiny", "small", "base"), default="small", help="of the networks"
     )
     parser.add_argument("--threads", type=int, default=1, help="of each side (default: 1)")
-    parser.add_argument("--repeats", type=int, default=3, help="measured turns (default: 3)")
+    parser.add_argument(
+        "--repeats", type=int, default=3, help="measured turns (default: %(default)s)"
+    )
     parser.add_argument(
         "--clock",
         choices=tuple(CLOCKS),
