@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> common.Report:
     report = common.Report("against CTranslate2", options, networks.settings())
     model = networks.multihead(options.size, options.seed)
     dictionary = model.decoder.dictionary
-    sources = networks.make_sources(model, options.sentences, options.seed)
+    sources = networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
     sample = networks.make_sample(model, sources)
     texts = [[dictionary[token] for token in source[:-1]] for source in sources]
     ours = networks.search_generator(model, BeamOptions(beam=1), uses_value=False)

@@ -20,7 +20,7 @@ BARS = {"small": 8.0, "base": 12.0}
 
 def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
     model = networks.multiquery("dual_head_multiquery_transformer", options.size, options.seed)
-    sources = networks.make_sources(model, options.sentences, options.seed)
+    sources = networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
     sample = networks.make_sample(model, sources)
     greedy = networks.fairseq_generator(model, beam=1)
     search = MctsOptions(simulations=options.simulations, **PRESETS[preset]["mcts"])

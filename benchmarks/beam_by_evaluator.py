@@ -22,7 +22,7 @@ BARS = {"small": 2.0, "base": 1.3}
 
 def measure(options: argparse.Namespace, name: str, model: Any) -> common.Comparison:
     sample = networks.make_sample(
-        model, networks.make_sources(model, options.sentences, options.seed)
+        model, networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
     )
     theirs = networks.fairseq_generator(model, options.beam)
     ours = networks.search_generator(

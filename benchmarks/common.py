@@ -31,26 +31,30 @@ CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time
 VERSIONS = ("torch", "fairseq-fixed", "numba", "numpy", "ctranslate2")
 
 
-def make_parser(description: str) -> argparse.ArgumentParser:
-    """The options of every benchmark; `description` is the module's docstring."""
+def make_parser(description: str, *, timing: bool = True) -> argparse.ArgumentParser:
+    """The options of every benchmark, whose docstring is the description.
+
+    Without `timing` those that are about random networks and clocks are left out.
+    """
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--size", choices=("tiny", "small", "base"), default="small", help="of the networks"
-    )
     parser.add_argument("--threads", type=int, default=1, help="of each side (default: 1)")
-    parser.add_argument(
-        "--repeats", type=int, default=3, help="measured turns (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--clock",
-        choices=tuple(CLOCKS),
-        default="wall",
-        help="cpu: the process's own time, for machines with other work (default: wall)",
-    )
-    parser.add_argument("--seed", type=int, default=1, help="of weights and sentences")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
+    if timing:
+        parser.add_argument(
+            "--size", choices=("tiny", "small", "base"), default="small", help="of the networks"
+        )
+        parser.add_argument(
+            "--repeats", type=int, default=3, help="measured turns (default: %(default)s)"
+        )
+        parser.add_argument(
+            "--clock",
+            choices=tuple(CLOCKS),
+            default="wall",
+            help="cpu: the process's own time, for machines with other work (default: wall)",
+        )
+        parser.add_argument("--seed", type=int, default=1, help="of weights and sentences")
     return parser
 
 
@@ -59,9 +63,9 @@ def parse(
 ) -> argparse.Namespace:
     """The options; torch computes with --threads from now on."""
     options = parser.parse_args(arguments)
-    for name in ("threads", "repeats"):
-        if getattr(options, name) < 1:
-            parser.error(f"--{name} {getattr(options, name)}: must be at least 1")
+    for name, given in vars(options).items():
+        if name in ("threads", "repeats", "sentences") and isinstance(given, int) and given < 1:
+            parser.error(f"--{name} {given}: must be at least 1")
     torch.set_num_threads(options.threads)
     torch.set_flush_denormal(True)
     logging.getLogger().setLevel(logging.WARNING)  # fairseq and numba tell much

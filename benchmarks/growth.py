@@ -36,7 +36,7 @@ class Growth:
         self.model = networks.multiquery(family, options.size, options.seed)
 
     def point(self, simulations: int, length: int, sentences: int) -> dict[str, Any]:
-        sources = networks.make_sources(self.model, sentences, self.options.seed)
+        sources = networks.make_sources(self.model.encoder.dictionary, sentences, self.options.seed)
         sample = networks.make_sample(self.model, sources)
         generator = networks.search_generator(
             self.model,

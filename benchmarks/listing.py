@@ -279,5 +279,5 @@ def decode_by_listing(
 ) -> tuple[list[tuple[int, ...]], int]:
     """The translations, and how many rows the network was given."""
     with torch.no_grad():
-        decoder = ListingDecoder(model, sources, options, min_len, max_len)
+        decoder = ListingDecoder(model, sources, options, min_len=min_len, max_len=max_len)
         return decoder.decode(), decoder.evaluations

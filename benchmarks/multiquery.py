@@ -59,7 +59,7 @@ class StepsOf:
         vocabulary = Vocabulary(dictionary.eos(), dictionary.pad(), (dictionary.pad(),))
         self.member = Member(model, vocabulary, policy=True, value=False)
         count = -(-rows // ROWS_PER_SENTENCE)
-        sources = networks.make_sources(model, count, SOURCE_SEED)
+        sources = networks.make_sources(model.encoder.dictionary, count, SOURCE_SEED)
         with torch.no_grad():
             self.member.stepper.begin(self.member.encode(sources))
         self.slots = rows * (length + 1)

@@ -161,14 +161,13 @@ def _gain(logits: Tensor) -> float:
     return high
 
 
-def make_sources(model: Any, count: int, seed: int) -> list[Tensor]:
+def make_sources(dictionary: Dictionary, count: int, seed: int) -> list[Tensor]:
     """Random sentences of 12 to 30 tokens, eos at the end; the longest first, as fairseq sorts."""
     dice = torch.Generator().manual_seed(seed + 1000)
     lengths = torch.randint(MIN_LENGTH, MAX_LENGTH + 1, (count,), generator=dice)
-    vocabulary = len(model.encoder.dictionary)
-    eos = torch.tensor([model.encoder.dictionary.eos()])
+    eos = torch.tensor([dictionary.eos()])
     return [
-        torch.cat([torch.randint(SPECIAL_SYMBOLS, vocabulary, (length,), generator=dice), eos])
+        torch.cat([torch.randint(SPECIAL_SYMBOLS, len(dictionary), (length,), generator=dice), eos])
         for length in sorted(lengths.tolist(), reverse=True)
     ]
 

@@ -110,7 +110,7 @@ def bare_network(model: object, sources: Sequence[Tensor], record: Recording) ->
 
 def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
     model = networks.multiquery("dual_head_multiquery_transformer", options.size, options.seed)
-    sources = networks.make_sources(model, options.sentences, options.seed)
+    sources = networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
     sample = networks.make_sample(model, sources)
     search = MctsOptions(simulations=options.simulations, **PRESETS[preset]["mcts"])
     generator = networks.search_generator(model, search, uses_value=True)
