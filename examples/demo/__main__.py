@@ -5,13 +5,13 @@ import os
 import sys
 from pathlib import Path
 
+from examples.common.cost import read_cost
 from examples.common.runner import Runner, StageFailed
 from examples.common.threads import use_one_thread_each
 from examples.demo.decoders import DECODERS
 from examples.demo.plan import Plan, Sizes
 from examples.demo.results import (
     HeldOut,
-    read_cost,
     read_hypotheses,
     read_value_quality,
     score,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sacrebleu.metrics import BLEU, CHRF
 
+from examples.common.cost import Cost
 from examples.demo.decoders import Decoder
 from fairseq_mcts.metrics.base import Metric
 
@@ -23,18 +24,7 @@ class Result:
     """MLBERTScore, which some decoders search by."""
     exact: float
     """Share of sentences that equal their reference."""
-    cost: "Cost"
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a decoder took for the whole test set."""
-
-    seconds: float
-    charged: float
-    """Network evaluations per output token by the paper's accounting."""
-    made: float
-    """Those really made."""
+    cost: Cost
 
 
 @dataclass(frozen=True)
@@ -51,19 +41,6 @@ def read_hypotheses(folder: Path) -> list[str]:
     # an empty translation has a line too, with nothing after the score
     found = re.findall(r"^D-(\d+)\t[^\t\n]+\t(.*)$", text, flags=re.MULTILINE)
     return [hypothesis for _, hypothesis in sorted(found, key=lambda line: int(line[0]))]
-
-
-def read_cost(log: Path) -> Cost:
-    """What fairseq-generate and the plugin say at the end of a run."""
-    text = log.read_text(encoding="utf-8")
-    time = re.search(r"Translated [\d,]+ sentences .* in ([\d.]+)s", text)
-    evaluations = re.search(
-        r" ([\d,]+) tokens; network evaluations: ([\d,]+) charged, ([\d,]+) made", text
-    )
-    if time is None or evaluations is None:
-        raise ValueError(f"{log}: fairseq-generate reports no time or no evaluations")
-    tokens, charged, made = (int(number.replace(",", "")) for number in evaluations.groups())
-    return Cost(float(time.group(1)), charged / tokens, made / tokens)
 
 
 def read_value_quality(log: Path) -> str:

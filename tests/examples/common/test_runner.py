@@ -75,6 +75,37 @@ def test_progress_is_read_from_the_output(
     assert "100 of 100" in shown
 
 
+def test_a_stage_starts_anew_only_if_something_it_reads_does(tmp_path: Path) -> None:
+    def chain(text: str) -> list[Stage]:
+        model = replace(writer(tmp_path, "model", text), reads=())
+        other = replace(writer(tmp_path, "other", "1"), reads=())
+        return [model, other, replace(writer(tmp_path, "decode", "2"), reads=(model,))]
+
+    Runner(tmp_path).run(chain("old"))
+    for name in ("other", "decode"):
+        (tmp_path / name / "out.txt").write_text("before\n")
+    for stage in chain("new"):
+        Runner(tmp_path).run([stage])
+
+    assert written(tmp_path, "model") == ["new"]
+    assert written(tmp_path, "other") == ["before"]
+    assert written(tmp_path, "decode") == ["2"]
+
+
+def test_the_log_keeps_what_was_said_before_an_interruption(tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    code = f"import pathlib; p = pathlib.Path({str(flag)!r}); print('run', p.exists()); "
+    code += "fails = not p.exists(); p.touch(); raise SystemExit(fails)"
+    stage = Stage("a", "a", (sys.executable, "-c", code), output=tmp_path / "a")
+    with pytest.raises(StageFailed):
+        Runner(tmp_path).run([stage])
+    runner = Runner(tmp_path)
+    assert runner.seconds(stage) is None
+    runner.run([stage])
+    assert runner.log(stage).read_text() == "run False\nrun True\n"
+    assert runner.seconds(stage) is not None
+
+
 def test_stages_that_do_not_read_each_other_run_at_once(tmp_path: Path) -> None:
     """Each of the two ends only when it has seen the other begin."""
     stages = []

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 import examples.custom_metric.length_ratio  # noqa: F401 - registers the metric
+from examples.common.cost import Cost
 from examples.demo.decoders import Decoder
 from examples.demo.results import (
-    Cost,
     HeldOut,
-    read_cost,
     read_hypotheses,
     read_value_quality,
     score,
@@ -25,23 +24,6 @@ def test_hypotheses_come_in_the_order_of_the_held_out(tmp_path: Path) -> None:
         "Generate test with beam=1: BLEU4 = 1.00\n"
     )
     assert read_hypotheses(tmp_path) == ["C\tD", "", "A B"]
-
-
-LOG = (
-    "x\n--search beam: 41 sentences, 1,084 tokens; network evaluations: 10,840 charged, 542 made\n"
-    "Translated 1,041 sentences (84 tokens) in 0.9s (46.91 sentences/s)\n"
-)
-
-
-def test_cost_is_what_the_run_reports(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.write_text(LOG)
-    assert read_cost(log) == Cost(seconds=0.9, charged=10.0, made=0.5)
-
-    for line in LOG.splitlines()[1:]:
-        log.write_text(LOG.replace(line, "Traceback"))
-        with pytest.raises(ValueError, match="reports no time or no evaluations"):
-            read_cost(log)
 
 
 def test_scores_of_perfect_and_of_partly_wrong_translations() -> None:
