@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from fairseq.models import BaseFairseqModel, FairseqDecoder
+from fairseq.models.transformer import TransformerModelBase
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
@@ -16,6 +17,12 @@ from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, make_step_batc
 from fairseq_mcts.decoding.stepper import EncoderOut, Stepper, TransformerStepper, can_step
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
+
+# what models do that take a softmax of their decoder's output
+_USUAL_PROBABILITIES = (
+    BaseFairseqModel.get_normalized_probs,
+    TransformerModelBase.get_normalized_probs,
+)
 
 
 class SearchMemoryError(RuntimeError):
@@ -61,7 +68,7 @@ class Member:
         return (
             self._steppable
             and getattr(decoder, "adaptive_softmax", None) is None
-            and type(self.model).get_normalized_probs is BaseFairseqModel.get_normalized_probs
+            and type(self.model).get_normalized_probs in _USUAL_PROBABILITIES
             and type(decoder).get_normalized_probs is FairseqDecoder.get_normalized_probs
         )
 
