@@ -44,6 +44,7 @@ setup(
         "console_scripts": [
             "fairseq-mcts-relabel = fairseq_mcts.cli.relabel:main",
             "fairseq-mcts-score = fairseq_mcts.cli.score:main",
+            "fairseq-mcts-sweep = fairseq_mcts.cli.sweep:main",
         ],
     },
     extras_require={

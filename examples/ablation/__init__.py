@@ -1,1 +1,1 @@
-"""How hard is the value? Four ways to ask for it, from guessing to comparing with the reference."""
+"""How hard is the value? Five ways to learn it, from guessing to comparing with the reference."""

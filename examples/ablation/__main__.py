@@ -5,15 +5,17 @@ reference and finished samples none: the metric itself is a function of the two.
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from examples.ablation.plan import CELLS, AblationPlan
 from examples.ablation.results import read_result, table
+from examples.common.runner import Runner, StageFailed
+from examples.common.threads import use_one_thread_each
 from examples.demo.plan import Plan, Sizes
-from examples.demo.runner import Runner, StageFailed
 
-UPDATES = 2500
+UPDATES = 1500
 
 
 def main() -> int:
@@ -24,11 +26,15 @@ def main() -> int:
     parser.add_argument("--pieces", type=int, default=Sizes.pieces, help="size of the vocabulary")
     parser.add_argument("--policy-updates", type=int, default=Sizes.updates)
     parser.add_argument("--updates", type=int, default=UPDATES, help="length of each training")
+    parser.add_argument(
+        "--at-once", type=int, default=os.cpu_count() or 1, help="stages that run side by side"
+    )
     args = parser.parse_args()
+    use_one_thread_each()
 
     sizes = Sizes(args.train_pairs, args.held_out_pairs, args.pieces, args.policy_updates)
     plan = AblationPlan(Plan(args.work, sizes), args.updates)
-    runner = Runner(args.work)
+    runner = Runner(args.work, args.at_once)
     try:
         runner.run(plan.stages())
     except StageFailed as failure:

@@ -1,28 +1,38 @@
-"""The stages of the ablation: those of the demo up to the policy, then scores, then four values."""
+"""The stages of the ablation: those of the demo up to the policy, then scores, then five values."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
+from examples.common.runner import Stage
 from examples.demo.plan import PLUGIN, SEED, Plan
-from examples.demo.runner import Stage
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One way to learn the value: what the encoder reads, and of which prefixes."""
+    """One way to learn the value: what the encoder reads, of which prefixes, by which criterion."""
 
     encoder_input: str  # source or reference
     positions: str  # every or finished
+    criterion: str = "value"
 
     @property
     def stage_name(self) -> str:
-        return f"value-{self.encoder_input}-{self.positions}"
+        return f"{self.criterion}-{self.encoder_input}-{self.positions}"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What the criterion is told; no policy is learned, so that only the value differs."""
+        common = ("--criterion", self.criterion, "--policy-weight", "0")
+        if self.criterion == "hybrid":
+            return common  # the paper's weights; it reads both, and judges every prefix
+        return (
+            *(*common, "--value-weight", "1", "--value-encoder-input", self.encoder_input),
+            *("--value-positions", self.positions),
+        )
 
 
-CELLS = tuple(
-    Cell(encoder_input, positions)
-    for encoder_input in ("source", "reference")
-    for positions in ("every", "finished")
+CELLS = (
+    *(Cell(one, other) for one in ("source", "reference") for other in ("every", "finished")),
+    Cell("source", "every", "hybrid"),
 )
 
 
@@ -33,40 +43,30 @@ class AblationPlan:
     demo: Plan
     updates: int
 
-    @property
-    def scored(self) -> Path:
-        return self.demo.work / "ablation-scored"
-
     def stages(self) -> list[Stage]:
-        return [*self.demo.supervised(), self._relabel(), *map(self.train, CELLS)]
-
-    def _relabel(self) -> Stage:
-        return Stage(
-            name="ablation-relabel",
-            title="translate the training data greedily and score it by sentence BLEU",
-            command=(
-                *("fairseq-mcts-relabel", str(self.demo.binarised), "--out", str(self.scored)),
-                *("--path", str(self.demo.policy / "checkpoint_best.pt"), "--metric", "bleu"),
-                *("--post-process", "sentencepiece", "--max-tokens", "4000", "--cpu"),
-            ),
-            output=self.scored,
-        )
+        cells = [self.train(cell) for cell in CELLS]
+        return [*self.demo.supervised(), self.demo.relabel_for_bleu(), *cells]
 
     def train(self, cell: Cell) -> Stage:
         """Trains the value of one cell, from the weights of the policy."""
         updates = str(self.updates)
+        relabelling = self.demo.relabel_for_bleu()
         folder = self.demo.work / "ablation" / cell.stage_name
         return Stage(
             name=cell.stage_name,
-            title=f"learn the value: {cell.encoder_input}, {cell.positions}",
+            title=f"learn the value by {cell.criterion}: {cell.encoder_input}, {cell.positions}",
             command=(
-                *("fairseq-train", str(self.scored), *PLUGIN, "--cpu", "--log-format", "json"),
+                *(
+                    "fairseq-train",
+                    str(relabelling.output),
+                    *PLUGIN,
+                    "--cpu",
+                    "--log-format",
+                    "json",
+                ),
                 *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
-                *("--finetune-from-model", str(self.demo.policy / "checkpoint_best.pt")),
-                *("--criterion", "value", "--policy-weight", "0", "--value-weight", "1"),
-                *("--value-encoder-input", cell.encoder_input),
-                *("--value-positions", cell.positions, "--value-target", "hl-gauss"),
-                *("--hl-gauss-sigma", "5"),
+                *("--finetune-from-model", str(self.demo.checkpoint("policy"))),
+                *(*cell.options, "--value-target", "hl-gauss", "--hl-gauss-sigma", "5"),
                 *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
                 *("--lr", "0.001", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
                 *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "2000"),
@@ -76,4 +76,5 @@ class AblationPlan:
             output=folder,
             progress=r'"num_updates": "(?P<done>\d+)"',
             total=self.updates,
+            reads=(relabelling,),
         )

@@ -1,11 +1,10 @@
 """Read the errors of the values from the logs of their training and show them as a table."""
 
-import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from examples.ablation.plan import Cell
+from examples.common.training_log import last_validation
 
 
 @dataclass(frozen=True)
@@ -20,24 +19,25 @@ class Result:
 
 def read_result(cell: Cell, log: Path) -> Result:
     """From what fairseq-train printed in its JSON format."""
-    found = re.findall(r"\| valid \| (\{.*\})", log.read_text(encoding="utf-8"))
-    if not found:
-        raise ValueError(f"{log}: fairseq-train reports no validation")
-    last = json.loads(found[-1])
+    last = last_validation(log)
     return Result(
         cell,
-        error=float(last["valid_value_mae"]),
-        error_of_mean=float(last["valid_value_mae_of_mean"]),
-        correlation=float(last["valid_value_pearson"]),
+        error=last["value_mae"],
+        error_of_mean=last["value_mae_of_mean"],
+        correlation=last["value_pearson"],
     )
 
 
 def table(results: list[Result]) -> str:
     """The results as text, one line per cell."""
-    head = f"{'encoder reads':<16}{'value of':<18}{'error':>8}{'of mean':>10}{'correlation':>13}"
+    head = (
+        f"{'encoder reads':<16}{'value of':<18}{'criterion':<11}{'error':>8}{'of mean':>10}"
+        f"{'correlation':>13}"
+    )
     lines = [
         f"{result.cell.encoder_input:<16}"
         f"{'every prefix' if result.cell.positions == 'every' else 'finished samples':<18}"
+        f"{result.cell.criterion:<11}"
         f"{result.error:>8.4f}{result.error_of_mean:>10.4f}{result.correlation:>13.3f}"
         for result in results
     ]

@@ -5,18 +5,24 @@ import os
 import sys
 from pathlib import Path
 
-from examples.demo.plan import DECODERS, Plan, Sizes
-from examples.demo.results import HeldOut, read_cost, read_hypotheses, score, table
-from examples.demo.runner import Runner, StageFailed
+from examples.common.cost import read_cost
+from examples.common.runner import Runner, StageFailed
+from examples.common.threads import use_one_thread_each
+from examples.demo.decoders import DECODERS
+from examples.demo.plan import Plan, Sizes
+from examples.demo.results import (
+    HeldOut,
+    read_hypotheses,
+    read_value_quality,
+    score,
+    table,
+)
 from fairseq_mcts.metrics import build_metric
 
 EXAMPLES = 3
-CAPTION = (
-    "charged, made: network evaluations per output token, by the paper's accounting and really. "
-    "The last two\ndecoders search for a high MLBERTScore, so BLEU and chrF are their judges."
-)
-# Two threads that wait for each other can be far slower than one where other programs run too.
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0"}
+CAPTION = """\
+charged, made: network evaluations per output token, by the paper's accounting and really.
+A decoder is judged by the metrics that it does not search for; they may fall as its own rises."""
 
 
 def main() -> int:
@@ -29,15 +35,25 @@ def main() -> int:
     parser.add_argument(
         "--encoder-steps", type=int, default=Sizes.encoder_steps, help="training of the metric"
     )
+    parser.add_argument(
+        "--value-updates", type=int, default=Sizes.value_updates, help="training of each value"
+    )
+    parser.add_argument(
+        "--at-once", type=int, default=os.cpu_count() or 1, help="stages that run side by side"
+    )
     args = parser.parse_args()
 
-    for name, value in ONE_THREAD.items():
-        os.environ.setdefault(name, value)
+    use_one_thread_each()
     sizes = Sizes(
-        args.train_pairs, args.held_out_pairs, args.pieces, args.updates, args.encoder_steps
+        args.train_pairs,
+        args.held_out_pairs,
+        args.pieces,
+        args.updates,
+        args.encoder_steps,
+        args.value_updates,
     )
     plan = Plan(args.work, sizes)
-    runner = Runner(args.work)
+    runner = Runner(args.work, args.at_once)
     try:
         runner.run(plan.stages())
     except StageFailed as failure:
@@ -58,13 +74,13 @@ def report(plan: Plan, runner: Runner) -> None:
     )
     outputs = {decoder.name: read_hypotheses(plan.decoded(decoder)) for decoder in DECODERS}
     for number in range(min(EXAMPLES, len(sources))):
-        print(f"\n{'source':<14}{sources[number]}\n{'reference':<14}{references[number]}")
+        print(f"\n{'source':<17}{sources[number]}\n{'reference':<17}{references[number]}")
         for name, hypotheses in outputs.items():
-            print(f"{name:<14}{hypotheses[number]}")
+            print(f"{name:<17}{hypotheses[number]}")
     held_out, metric = HeldOut(sources, references), build_metric(plan.metric)
     results = [
         score(
-            decoder.name,
+            decoder,
             outputs[decoder.name],
             held_out,
             metric,
@@ -73,6 +89,12 @@ def report(plan: Plan, runner: Runner) -> None:
         for decoder in DECODERS
     ]
     print(f"\n{len(references)} test sentences\n{table(results)}\n{CAPTION}")
+    print("\nvalues of validation samples, every prefix")
+    for metric_name, training in (
+        ("MLBERTScore", plan.train_dual_head()),
+        ("BLEU", plan.train_hybrid()),
+    ):
+        print(f"{metric_name:<14}{read_value_quality(runner.log(training))}")
 
 
 if __name__ == "__main__":

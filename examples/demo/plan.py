@@ -4,12 +4,15 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from examples.demo.runner import Stage
+from examples.common.runner import Stage
+from examples.demo.decoders import DECODERS, Decoder
 
 # Paths are relative to the root of the repository, where `python -m examples.demo` has to run.
 PLUGIN = ("--user-dir", "user_dir", "--task", "translation_mcts")
 QUIET = ("--cpu", "--log-format", "simple")
 SEED = "1"
+TRAINING_PROGRESS = r"num_updates=(?P<done>\d+)"
+RELABELLING_PROGRESS = r"train: (?P<done>[\d,]+)/(?P<total>[\d,]+) rows"
 
 
 @dataclass(frozen=True)
@@ -21,42 +24,7 @@ class Sizes:
     pieces: int = 2000
     updates: int = 1500
     encoder_steps: int = 600
-
-
-@dataclass(frozen=True)
-class Decoder:
-    """One way to decode: its name in the results and the options that select it."""
-
-    name: str
-    options: tuple[str, ...]
-    by_metric: bool = False
-    """Whether it searches for a high MLBERTScore, which needs no reference."""
-
-    @property
-    def stage_name(self) -> str:
-        return f"decode-{self.name}"
-
-
-DECODERS = (
-    Decoder("greedy", ("--beam", "1")),
-    Decoder("beam", ("--beam", "5")),
-    Decoder(
-        "sr-metric",
-        (
-            *("--search", "sr", "--sr-rank-by", "metric"),
-            *("--search-preset", "unprivileged", "--search-budget", "16"),
-        ),
-        by_metric=True,
-    ),
-    Decoder(
-        "mcts-rollout",
-        (
-            *("--search", "mcts", "--mcts-leaf", "rollout"),
-            *("--search-preset", "unprivileged", "--search-budget", "8"),
-        ),
-        by_metric=True,
-    ),
-)
+    value_updates: int = 600
 
 
 @dataclass(frozen=True)
@@ -78,9 +46,9 @@ class Plan:
     def binarised(self) -> Path:
         return self.work / "binarised"
 
-    @property
-    def policy(self) -> Path:
-        return self.work / "policy"
+    def checkpoint(self, model: str) -> Path:
+        """The checkpoint to decode with: "policy", "dual-head" or "hybrid"."""
+        return self.work / model / "checkpoint_best.pt"
 
     @property
     def encoder(self) -> Path:
@@ -96,18 +64,26 @@ class Plan:
 
     def stages(self) -> list[Stage]:
         decoding = [self.decode(decoder) for decoder in DECODERS]
-        return [*self.supervised(), self._train_encoder(), *decoding]
+        return [
+            *self.supervised(),
+            self.train_encoder(),
+            self.relabel_for_bleu(),
+            self.relabel_for_mlbertscore(),
+            self.train_dual_head(),
+            self.train_hybrid(),
+            *decoding,
+        ]
 
     def supervised(self) -> list[Stage]:
         """Everything up to the supervised policy."""
         return [
-            self._make_corpus(),
-            self._split_into_subwords(),
-            self._binarise(),
-            self._train_policy(),
+            self.make_corpus(),
+            self.split_into_subwords(),
+            self.binarise(),
+            self.train_policy(),
         ]
 
-    def _make_corpus(self) -> Stage:
+    def make_corpus(self) -> Stage:
         return Stage(
             name="corpus",
             title="write an English–German corpus from a grammar",
@@ -118,20 +94,22 @@ class Plan:
                 *("--test", str(self.sizes.held_out_pairs), "--seed", SEED),
             ),
             output=self.corpus,
+            reads=(),
         )
 
-    def _split_into_subwords(self) -> Stage:
+    def split_into_subwords(self) -> Stage:
         return Stage(
             name="subwords",
             title="learn subwords and split the corpus",
             command=(
-                *(sys.executable, "-m", "examples.demo.subwords", "--corpus", str(self.corpus)),
+                *(sys.executable, "-m", "examples.common.subwords", "--corpus", str(self.corpus)),
                 *("--out", str(self.subwords), "--pieces", str(self.sizes.pieces)),
             ),
             output=self.subwords,
+            reads=(self.make_corpus(),),
         )
 
-    def _binarise(self) -> Stage:
+    def binarise(self) -> Stage:
         splits = {f"--{split}pref": self.subwords / split for split in ("train", "valid", "test")}
         return Stage(
             name="binarise",
@@ -142,9 +120,10 @@ class Plan:
                 *("--joined-dictionary", "--destdir", str(self.binarised)),
             ),
             output=self.binarised,
+            reads=(self.split_into_subwords(),),
         )
 
-    def _train_policy(self) -> Stage:
+    def train_policy(self) -> Stage:
         updates = str(self.sizes.updates)
         return Stage(
             name="train",
@@ -157,14 +136,21 @@ class Plan:
                 # a rate that falls to zero makes the most of a short training
                 *("--lr", "0.005", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
                 *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "1000"),
-                *("--no-epoch-checkpoints", "--save-dir", str(self.policy), "--seed", SEED),
+                *(
+                    "--no-epoch-checkpoints",
+                    "--save-dir",
+                    str(self.checkpoint("policy").parent),
+                    "--seed",
+                    SEED,
+                ),
             ),
-            output=self.policy,
-            progress=r"num_updates=(?P<done>\d+)",
+            output=self.checkpoint("policy").parent,
+            progress=TRAINING_PROGRESS,
             total=self.sizes.updates,
+            reads=(self.binarise(),),
         )
 
-    def _train_encoder(self) -> Stage:
+    def train_encoder(self) -> Stage:
         return Stage(
             name="encoder",
             title="train a tiny bilingual encoder, the metric that some decoders search by",
@@ -176,21 +162,93 @@ class Plan:
             ),
             output=self.encoder,
             progress=r"step (?P<done>\d+)/(?P<total>\d+)",
+            reads=(self.make_corpus(),),
+        )
+
+    def relabel_for_bleu(self) -> Stage:
+        return self._relabel("bleu", "bleu", reads=(self.train_policy(),))
+
+    def relabel_for_mlbertscore(self) -> Stage:
+        reads = (self.train_policy(), self.train_encoder())
+        return self._relabel("mlbertscore", self.metric, reads)
+
+    def _relabel(self, name: str, metric: str, reads: tuple[Stage, ...]) -> Stage:
+        out = self.work / f"scored-{name}"
+        return Stage(
+            name=f"relabel-{name}",
+            title=f"translate the training data greedily and score it by {name}",
+            command=(
+                *("fairseq-mcts-relabel", str(self.binarised), "--out", str(out)),
+                *("--path", str(self.checkpoint("policy")), "--metric", metric),
+                *("--post-process", "sentencepiece", "--max-tokens", "4000", "--cpu"),
+            ),
+            output=out,
+            progress=RELABELLING_PROGRESS,
+            reads=reads,
+        )
+
+    def train_dual_head(self) -> Stage:
+        """The value of MLBERTScore, beside a policy that is to stay what it is."""
+        relabelling = self.relabel_for_mlbertscore()
+        return self._train_value("dual-head", "value", ("--value-weight", "1"), relabelling)
+
+    def train_hybrid(self) -> Stage:
+        """The value of BLEU, which depends on a reference that decoding does not see."""
+        return self._train_value("hybrid", "hybrid", (), self.relabel_for_bleu())
+
+    def _train_value(
+        self, model: str, criterion: str, options: tuple[str, ...], relabelling: Stage
+    ) -> Stage:
+        updates = str(self.sizes.value_updates)
+        folder = self.checkpoint(model).parent
+        return Stage(
+            name=f"train-{model}",
+            title=f"train policy and value ({criterion}) on {relabelling.output.name}",
+            command=(
+                *(
+                    "fairseq-train",
+                    str(relabelling.output),
+                    *PLUGIN,
+                    *QUIET,
+                    "--log-interval",
+                    "25",
+                ),
+                *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
+                *("--finetune-from-model", str(self.checkpoint("policy"))),
+                *("--criterion", criterion, "--teacher-path", str(self.checkpoint("policy"))),
+                *(*options, "--value-target", "hl-gauss"),
+                *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
+                *("--lr", "0.001", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "50"),
+                *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "2000"),
+                *("--no-epoch-checkpoints", "--save-dir", str(folder), "--seed", SEED),
+            ),
+            output=folder,
+            progress=TRAINING_PROGRESS,
+            total=self.sizes.value_updates,
+            reads=(relabelling,),
         )
 
     def decode(self, decoder: Decoder) -> Stage:
+        training = {
+            "policy": self.train_policy,
+            "dual-head": self.train_dual_head,
+            "hybrid": self.train_hybrid,
+        }
+        reads: tuple[Stage, ...] = (training[decoder.model](),)
         metric: tuple[str, ...] = ()
         if decoder.by_metric:
             metric = ("--search-metric", self.metric, "--search-post-process", "sentencepiece")
+            reads += (self.train_encoder(),)
         return Stage(
             name=decoder.stage_name,
             title=f"translate the test set: {decoder.name}",
             command=(
                 *("fairseq-generate", str(self.binarised), *PLUGIN, *QUIET, "--log-interval", "1"),
-                *("--path", str(self.policy / "checkpoint_best.pt"), "--batch-size", "25"),
+                *("--path", str(self.checkpoint(decoder.model)), "--batch-size", "25"),
                 *("--post-process", "sentencepiece", *decoder.options, *metric),
                 *("--results-path", str(self.decoded(decoder))),
             ),
             output=self.decoded(decoder),
             progress=r"(?P<done>\d+) / (?P<total>\d+) ",
+            reads=reads,
         )

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from sacrebleu.metrics import BLEU, CHRF
 
+from examples.common.cost import Cost
+from examples.demo.decoders import Decoder
 from fairseq_mcts.metrics.base import Metric
 
 GENERATED = "generate-test.txt"
@@ -15,25 +17,14 @@ GENERATED = "generate-test.txt"
 class Result:
     """The scores of one decoder on the whole test set."""
 
-    decoder: str
+    decoder: Decoder
     bleu: float
     chrf: float
     metric: float
     """MLBERTScore, which some decoders search by."""
     exact: float
     """Share of sentences that equal their reference."""
-    cost: "Cost"
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a decoder took for the whole test set."""
-
-    seconds: float
-    charged: float
-    """Network evaluations per output token by the paper's accounting."""
-    made: float
-    """Those really made."""
+    cost: Cost
 
 
 @dataclass(frozen=True)
@@ -52,27 +43,31 @@ def read_hypotheses(folder: Path) -> list[str]:
     return [hypothesis for _, hypothesis in sorted(found, key=lambda line: int(line[0]))]
 
 
-def read_cost(log: Path) -> Cost:
-    """What fairseq-generate and the plugin say at the end of a run."""
+def read_value_quality(log: Path) -> str:
+    """What the last validation of a value's training says of it, in words."""
     text = log.read_text(encoding="utf-8")
-    time = re.search(r"Translated [\d,]+ sentences .* in ([\d.]+)s", text)
-    evaluations = re.search(
-        r" ([\d,]+) tokens; network evaluations: ([\d,]+) charged, ([\d,]+) made", text
+    numbers = {
+        name: re.findall(rf"\| valid \|.* value_{name} ([-\d.]+)", text)
+        for name in ("mae", "mae_of_mean", "pearson", "pearson_finished")
+    }
+    if not all(numbers.values()):
+        raise ValueError(f"{log}: fairseq-train reports no quality of the value")
+    last = {name: float(found[-1]) for name, found in numbers.items()}
+    return (
+        f"mean absolute error {last['mae']:.4f} (of always saying the mean score: "
+        f"{last['mae_of_mean']:.4f}), correlation {last['pearson']:.2f}, "
+        f"of finished samples {last['pearson_finished']:.2f}"
     )
-    if time is None or evaluations is None:
-        raise ValueError(f"{log}: fairseq-generate reports no time or no evaluations")
-    tokens, charged, made = (int(number.replace(",", "")) for number in evaluations.groups())
-    return Cost(float(time.group(1)), charged / tokens, made / tokens)
 
 
 def score(
-    decoder: str, hypotheses: list[str], held_out: HeldOut, metric: Metric, cost: Cost
+    decoder: Decoder, hypotheses: list[str], held_out: HeldOut, metric: Metric, cost: Cost
 ) -> Result:
     """Corpus scores by sacrebleu and by `metric`, which compares with the source."""
     references = held_out.references
     if len(hypotheses) != len(references):
         raise ValueError(
-            f"{decoder}: {len(hypotheses)} translations for {len(references)} references"
+            f"{decoder.name}: {len(hypotheses)} translations for {len(references)} references"
         )
     exact = sum(map(str.__eq__, hypotheses, references))
     return Result(
@@ -88,11 +83,11 @@ def score(
 def table(results: list[Result]) -> str:
     """The results as text, one line per decoder."""
     head = (
-        f"{'decoder':<14}{'BLEU':>7}{'chrF':>7}{'MLBERTScore':>13}{'exact':>8}"
+        f"{'decoder':<17}{'searches for':<14}{'BLEU':>7}{'chrF':>7}{'MLBERTScore':>13}{'exact':>8}"
         f"{'charged':>9}{'made':>7}{'seconds':>9}"
     )
     lines = [
-        f"{result.decoder:<14}{result.bleu:>7.2f}{result.chrf:>7.2f}{result.metric:>13.4f}"
+        f"{result.decoder.name:<17}{result.decoder.searched_for:<14}{result.bleu:>7.2f}{result.chrf:>7.2f}{result.metric:>13.4f}"
         f"{result.exact:>8.1%}{result.cost.charged:>9.1f}{result.cost.made:>7.1f}"
         f"{result.cost.seconds:>9.1f}"
         for result in results

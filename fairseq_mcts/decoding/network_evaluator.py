@@ -5,15 +5,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from fairseq.models import BaseFairseqModel, FairseqDecoder
+from fairseq.models.transformer import TransformerModelBase
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
+from fairseq_mcts.decoding.linear import RowFunction, row_linear
 from fairseq_mcts.decoding.readout import read_policies
 from fairseq_mcts.decoding.recomputing_stepper import RecomputingStepper
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, make_step_batch, padded_length
 from fairseq_mcts.decoding.stepper import EncoderOut, Stepper, TransformerStepper, can_step
+from fairseq_mcts.models.value_head import ValueHead, bucket_means, expected_value
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
+
+# what models do that take a softmax of their decoder's output
+_USUAL_PROBABILITIES = (
+    BaseFairseqModel.get_normalized_probs,
+    TransformerModelBase.get_normalized_probs,
+)
 
 
 class SearchMemoryError(RuntimeError):
@@ -51,6 +61,18 @@ class Member:
             if self._steppable
             else RecomputingStepper(model, vocabulary.pad)
         )
+        self._project = row_linear(model.decoder.output_projection) if self._is_plain() else None
+        self._value = _value_reader(model.decoder.value_head) if value else None
+
+    def _is_plain(self) -> bool:
+        """Whether logits are one linear layer's output, and are normalised as usual."""
+        decoder = self.model.decoder
+        return (
+            self._steppable
+            and getattr(decoder, "adaptive_softmax", None) is None
+            and type(self.model).get_normalized_probs in _USUAL_PROBABILITIES
+            and type(decoder).get_normalized_probs is FairseqDecoder.get_normalized_probs
+        )
 
     def encode(self, sources: Sequence[Tensor]) -> EncoderOut:
         """The encoder's output for all sentences (of any lengths, unpadded), in their order."""
@@ -71,13 +93,24 @@ class Member:
 
     def logprobs(self, features: Tensor) -> Tensor:
         """[n, C] -> float32 [n, V]."""
+        if self._project is not None:
+            return torch.log_softmax(self._project(features), dim=-1, dtype=torch.float32)
         output = self.model.decoder.output_layer(features.unsqueeze(1))
         normalised: Tensor = self.model.get_normalized_probs((output, None), log_probs=True)
         return normalised.squeeze(1).float()
 
     def values(self, features: Tensor) -> Tensor:
         """[n, C] -> float32 [n]."""
-        return self.model.decoder.value_head(features)[1].float()
+        assert self._value is not None  # only members with that role are asked
+        return self._value(features)
+
+
+def _value_reader(head: Network) -> RowFunction:
+    """[n, C] -> float32 [n], as the value head does it."""
+    if type(head) is not ValueHead:
+        return lambda features: head(features)[1].float()
+    project, means = row_linear(head.projection), bucket_means(head.bucket_edges)
+    return lambda features: expected_value(project(features), means)
 
 
 def make_members(

@@ -52,20 +52,22 @@ def read_policies(
 ) -> Answers:
     """What a search reads of its requests' policies; values are left at zero."""
     temperature = question.temperature
-    normalisers: Tensor | None = None  # [n]
+    tempered: Tensor | None = None  # [n, V] log-probabilities at the temperature
     if not question.over_allowed and temperature != 1.0:
-        normalisers = torch.logsumexp(logprobs / temperature, dim=-1)
+        tempered = torch.log_softmax(logprobs / temperature, dim=-1)
     rows = mask_rows(logprobs, forbidden, eos, requests)
     if question.over_allowed and question.actions:
         scaled = rows if temperature == 1.0 else rows / temperature
-        normalisers = torch.logsumexp(scaled, dim=-1)
+        tempered = torch.log_softmax(scaled, dim=-1)
 
     counts, tokens, action_logprobs = best_of_rows(rows, requests.finished, question.actions)
-    weights = action_logprobs / temperature
-    if normalisers is not None:
-        weights = weights - normalisers.cpu().numpy().astype(np.float64)[:, None]
+    weights = action_logprobs
+    if tempered is not None:
+        places = torch.from_numpy(tokens.astype(np.int64)).to(rows.device)
+        weights = tempered.gather(1, places).cpu().numpy().astype(np.float64)
     if question.over_allowed:
         weights = np.exp(weights)
+    weights[counts == 0] = 0.0  # nothing is allowed there, and nothing over nothing is no number
     drawing = question.sampling or SamplingFilter()
     drawn = draw_from_rows(rows, requests.draw_rows, requests.draw_uniforms, temperature, drawing)
     return Answers(

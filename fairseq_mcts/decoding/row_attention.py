@@ -4,6 +4,7 @@ Two kinds: multi-query (all heads read one key and value) and multi-head (one fo
 tensors differ, so each kind brings its own `attend` and `attend_groups`; queries come in scaled.
 """
 
+import math
 from typing import Protocol
 
 import torch
@@ -11,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
+from fairseq_mcts.decoding.linear import RowFunction, row_linear
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, SentenceGroups
 
 
@@ -23,8 +25,12 @@ class RowAttention(Protocol):
         """[n, C] -> scaled queries [n, H, d]."""
         ...
 
-    def key_value(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """[..., C] -> keys and values [..., K]."""
+    def query_key_value(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """[n, C] -> scaled queries [n, H, d], keys and values [n, K], of the same rows."""
+        ...
+
+    def key_value(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        """[..., C] -> keys and values [..., K] of what many rows will attend to."""
         ...
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
@@ -38,21 +44,52 @@ class RowAttention(Protocol):
         ...
 
 
-class MultiQueryRows:
-    """For `MultiQueryAttention`: key rows are [d], queries of all heads read them as one matrix."""
+class _Projections:
+    """The linear layers of an attention block, which both kinds have; keys are `key_shape`."""
 
-    def __init__(self, attention: Network) -> None:
+    def __init__(self, attention: Network, key_shape: tuple[int, ...]) -> None:
         self._attention = attention
         self._heads: int = attention.num_heads
         self._size: int = attention.head_dim
-        self.key_shape: tuple[int, ...] = (self._size,)
+        self._scaling: float = attention.scaling
+        self.key_shape = key_shape
+        self._width = self._heads * self._size
+        self._key_width = math.prod(key_shape)
+        self._all: RowFunction | None = None
+        self._query: RowFunction | None = None
 
     def query(self, x: Tensor) -> Tensor:
-        attention = self._attention
-        return (attention.q_proj(x) * attention.scaling).view(len(x), self._heads, self._size)
+        if self._query is None:
+            self._query = row_linear(self._attention.q_proj, scales=[self._scaling])
+        return self._query(x).view(len(x), self._heads, self._size)
 
-    def key_value(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        return self._attention.k_proj(x), self._attention.v_proj(x)
+    def query_key_value(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        if self._all is None:
+            attention = self._attention
+            layers = (attention.q_proj, attention.k_proj, attention.v_proj)
+            self._all = row_linear(*layers, scales=[self._scaling, 1.0, 1.0])
+        widths = [self._width, self._key_width, self._key_width]
+        query, key, value = torch.split(self._all(x), widths, dim=1)
+        shape = (len(x), *self.key_shape)
+        return (
+            query.reshape(len(x), self._heads, self._size),
+            key.reshape(shape),
+            value.reshape(shape),
+        )
+
+    def key_value(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        shape = (*source.shape[:-1], *self.key_shape)
+        return (
+            self._attention.k_proj(source).view(shape),
+            self._attention.v_proj(source).view(shape),
+        )
+
+
+class MultiQueryRows(_Projections):
+    """For `MultiQueryAttention`: key rows are [d], queries of all heads read them as one matrix."""
+
+    def __init__(self, attention: Network) -> None:
+        super().__init__(attention, key_shape=(attention.head_dim,))
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
         bias = mask.unsqueeze(1).expand(-1, query.size(1), -1)  # [n, H, L]
@@ -69,22 +106,11 @@ class MultiQueryRows:
         return attended.view(-1, self._heads * self._size)[groups.places]
 
 
-class MultiHeadRows:
+class MultiHeadRows(_Projections):
     """For fairseq's `MultiheadAttention`: key rows are [H, d]."""
 
     def __init__(self, attention: Network) -> None:
-        self._attention = attention
-        self._heads: int = attention.num_heads
-        self._size: int = attention.head_dim
-        self.key_shape: tuple[int, ...] = (self._heads, self._size)
-
-    def query(self, x: Tensor) -> Tensor:
-        attention = self._attention
-        return (attention.q_proj(x) * attention.scaling).view(len(x), self._heads, self._size)
-
-    def key_value(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        shape = (*x.shape[:-1], self._heads, self._size)
-        return self._attention.k_proj(x).view(shape), self._attention.v_proj(x).view(shape)
+        super().__init__(attention, key_shape=(attention.num_heads, attention.head_dim))
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
         return self._attend(query.unsqueeze(1), key, value, mask).flatten(1)

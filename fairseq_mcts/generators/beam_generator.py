@@ -42,5 +42,6 @@ def count_evaluations(generator: SequenceGenerator, statistics: DecodingStatisti
         statistics.tokens += sum(len(hypotheses[0]["tokens"]) for hypotheses in finished)
         return finished
 
+    generator.statistics = statistics
     generator.model.forward_decoder = counting_decoder
     generator.generate = counting_generate

@@ -84,6 +84,9 @@ def decode(
         if isinstance(given, Sequence) and len(given) != num_sentences:
             raise ValueError(f"{name}: {len(given)} numbers for {num_sentences} sentences")
     chosen = make_options(search, options, preset=preset, budget=budget)
+    metric = getattr(chosen, "metric", None)
+    if metric is not None and not callable(metric):
+        raise ValueError(f"metric: {metric!r} is no function of (sentence, tokens)")
     constraints = make_constraints(
         num_sentences,
         eos=eos,
@@ -95,6 +98,5 @@ def decode(
     )
     algorithm = make_search(chosen, constraints, seed=seed, n_best=n_best, trace=trace)
     announce_compilation()
-    metric = getattr(chosen, "metric", None)
     run(algorithm, FunctionEvaluator(evaluate, constraints), metric)
     return algorithm.results()

@@ -58,9 +58,11 @@ class MctsSearch(TreeStore):
             rollouts=options.leaf == "rollout",
             score_finished=options.leaf == "rollout" or options.terminal == "metric",
             pause_when_decided=trace or n_best > 1,
+            leaves=options.leaves,
         )
         self._statistics = _new_statistics(self.tree.capacity, options.actions)
         self._states = _new_states(simulations)
+        self._leaves = np.zeros((self.num_sentences, options.leaves), kernels.LEAF)
         self._scored_slots = np.zeros(0, np.int32)
         self._steps: list[list[Step]] = [[] for _ in range(self.num_sentences)]
         # finished sentences met on the way, only collected for n_best > 1: tokens -> hypothesis
@@ -69,7 +71,10 @@ class MctsSearch(TreeStore):
         self._active = np.arange(self.num_sentences, dtype=np.int32)
         self.make_room(self.num_sentences)
         for sentence in range(self.num_sentences):
-            kernels.start_tree(self._states[sentence], self.new_root(sentence))
+            root = self.new_root(sentence)
+            kernels.start_tree(
+                self._statistics, self._states[sentence], self._leaves[sentence], root
+            )
 
     def make_room(self, slots: int) -> bool:
         grown = super().make_room(slots)
@@ -84,18 +89,21 @@ class MctsSearch(TreeStore):
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
         sentences = self._active
         while len(sentences):
-            # a sentence creates at most one prefix before it has to wait
-            self.make_room(len(sentences))
-            kernels.advance(self.tree, self._statistics, self._states, sentences, self._rules)
+            # a leaf creates at most one prefix before it has to wait
+            self.make_room(len(sentences) * self._rules.leaves)
+            kernels.advance(
+                self.tree, self._statistics, self._states, self._leaves, sentences, self._rules
+            )
             if not self._rules.pause_when_decided:
                 break
             sentences = sentences[self._states["phase"][sentences] == kernels.DECIDED]
             for sentence in sentences:
                 self._look_at_decision(int(sentence))
         self._collect_finished()
-        waiting = self._states[self._active]
+        waiting = self._leaves[self._active]  # [a, L]
+        opening = np.arange(self._rules.leaves) < self._states["num_leaves"][self._active][:, None]
         slots = waiting["wanted_slot"]
-        self._scored_slots = slots[waiting["wanted"] == kernels.SCORE]
+        self._scored_slots = slots[opening & (waiting["wanted"] == kernels.SCORE)]
         candidates = list(
             zip(
                 self.tree.sentence[self._scored_slots].tolist(),
@@ -103,7 +111,7 @@ class MctsSearch(TreeStore):
                 strict=True,
             )
         )
-        slots = slots[waiting["wanted"] == kernels.EVALUATION]
+        slots = slots[opening & (waiting["wanted"] == kernels.EVALUATION)]
         return self.constraints.requests(self.tree, slots), candidates
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:

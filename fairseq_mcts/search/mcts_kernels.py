@@ -22,15 +22,16 @@ from fairseq_mcts.search.tree import (
 )
 
 # phases of a sentence
-OPENING = 0  # the leaf is being opened: its evaluation, rollout or score may be outstanding
-SELECTING = 1  # the next simulation starts at the root
+OPENING = 0  # leaves are being opened: evaluations, rollouts or scores may be outstanding
+SELECTING = 1  # the next simulations start at the root
 DECIDED = 2  # all simulations are done; the tree is whole and can be looked at
 FINISHED = 3
 
-# what a sentence waits for
+# what a leaf waits for
 NOTHING = 0
 EVALUATION = 1
 SCORE = 2
+OTHERS = 3  # another leaf of the sentence has asked for the same
 
 SMALLEST_SPREAD = 1e-6
 
@@ -43,11 +44,19 @@ NODE = np.dtype(
         ("tree_number", np.int32),  # the search tree these belong to; any other: unvisited
         ("visits", np.int32),  # 1 + the visits of all children
         ("visits_when_chosen", np.int32),  # of committed slots, which are roots of their own since
+        ("in_flight", np.int32),  # leaves at or below it whose values are outstanding
     ],
     align=True,
 )
 # The same of an action's child, beside its siblings, where selection looks.
-CHILD = np.dtype([("q", np.float64), ("visits", np.int32)], align=True)  # q only if visits > 0
+CHILD = np.dtype(
+    [
+        ("q", np.float64),  # read only if visits > 0
+        ("visits", np.int32),
+        ("in_flight", np.int32),
+    ],
+    align=True,
+)
 
 # Where a sentence stands.
 STATE = np.dtype(
@@ -61,14 +70,24 @@ STATE = np.dtype(
         ("tree_number", np.int32),  # counts the output tokens, from 1
         ("simulations", np.int32),  # wanted per output token
         ("simulations_done", np.int32),
-        ("leaf", np.int32),  # the slot being opened
-        ("rollout", np.int32),  # how far the leaf's greedy completion has come
-        ("wanted", np.int32),  # what the sentence waits for
-        ("wanted_slot", np.int32),  # of which slot
+        ("num_leaves", np.int32),  # being opened
     ],
     align=True,
 )
 State = Any  # one record of STATE
+
+# A leaf that is being opened.
+LEAF = np.dtype(
+    [
+        ("value", np.float64),  # once nothing is wanted any more
+        ("slot", np.int32),
+        ("rollout", np.int32),  # how far its greedy completion has come
+        ("wanted", np.int32),  # what it waits for
+        ("wanted_slot", np.int32),  # of which slot
+    ],
+    align=True,
+)
+Leaf = Any  # one record of LEAF
 
 
 class Statistics(NamedTuple):
@@ -88,6 +107,7 @@ class Rules(NamedTuple):
     rollouts: bool
     score_finished: bool
     pause_when_decided: bool
+    leaves: int  # at most so many are opened at once
 
 
 @compiled
@@ -98,20 +118,25 @@ def select_action(
 
     An unvisited child's rescaled value is 0. Priors descend, so the first unvisited child beats
     all others that are unvisited (ties go to the first too), and none behind it was ever visited.
+    A leaf in flight counts as a visit with the rescaled value 0: a virtual loss.
     """
-    root_of_visits = math.sqrt(statistics.nodes[node].visits)
+    root_of_visits = math.sqrt(statistics.nodes[node].visits + statistics.nodes[node].in_flight)
     spread = max(highest - lowest, SMALLEST_SPREAD)
     best_action = 0
     best_score = -math.inf
     for action in range(tree.prefixes[node].num_actions):
         child = statistics.children[node, action]
-        score = c_puct * tree.actions[node, action].weight * root_of_visits / (1 + child.visits)
+        visits = child.visits + child.in_flight
+        score = c_puct * tree.actions[node, action].weight * root_of_visits / (1 + visits)
         if child.visits > 0:
-            score = (child.q - lowest) / spread + score
+            rescaled = (child.q - lowest) / spread
+            if child.in_flight > 0:
+                rescaled = rescaled * child.visits / visits
+            score = rescaled + score
         if score > best_score:
             best_score = score
             best_action = action
-        if child.visits == 0:
+        if visits == 0:
             break
     return best_action
 
@@ -120,8 +145,10 @@ def select_action(
 def new_node(tree: Tree, statistics: Statistics, parent: int, action: int) -> int:
     """The slot that `action` leads to, of which nothing is known yet."""
     child = allocate_child(tree, parent, action)
-    statistics.nodes[child].tree_number = 0
-    statistics.nodes[child].score = math.nan
+    node = statistics.nodes[child]
+    node.tree_number = 0
+    node.in_flight = 0
+    node.score = math.nan
     return child
 
 
@@ -139,6 +166,18 @@ def descend(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> i
         if statistics.nodes[child].tree_number != number or tree.prefixes[child].token == rules.eos:
             return child
         node = child
+
+
+@compiled
+def add_in_flight(tree: Tree, statistics: Statistics, leaf: int, root: int, change: int) -> None:
+    """Counts `leaf` as in flight (1) or no longer so (-1), at itself and at all its ancestors."""
+    slot = leaf
+    while slot != root:
+        parent = tree.prefixes[slot].parent
+        statistics.nodes[slot].in_flight += change
+        statistics.children[parent, tree.prefixes[slot].action_of_parent].in_flight += change
+        slot = parent
+    statistics.nodes[root].in_flight += change
 
 
 @compiled
@@ -179,6 +218,7 @@ def expand(
     node.q = value
     for action in range(tree.prefixes[leaf].num_actions):
         statistics.children[leaf, action].visits = 0
+        statistics.children[leaf, action].in_flight = 0
     state.lowest = min(state.lowest, value)
     state.highest = max(state.highest, value)
     back_up(tree, statistics, leaf, state.root, value, max_backup)
@@ -188,48 +228,131 @@ def expand(
 def revisit(tree: Tree, statistics: Statistics, state: State, leaf: int, rules: Rules) -> None:
     """Backs the value of an already visited finished sentence up once more."""
     statistics.nodes[leaf].visits += 1
-    state.charged += 1
     back_up(tree, statistics, leaf, state.root, statistics.nodes[leaf].q, rules.max_backup)
 
 
 @compiled
-def follow_rollout(tree: Tree, statistics: Statistics, state: State, eos: int) -> int:
+def follow_rollout(tree: Tree, statistics: Statistics, leaf: Leaf, eos: int) -> int:
     """Walks the greedy completion on as far as it is known; what it waits for, if anything."""
-    node = state.rollout
+    node = leaf.rollout
     while tree.prefixes[node].token != eos:
         if not tree.prefixes[node].known:
-            state.rollout = node
+            leaf.rollout = node
             return EVALUATION
         child = tree.actions[node, 0].child
         if child == NO_NODE:
             child = new_node(tree, statistics, node, 0)
         node = child
-    state.rollout = node
+    leaf.rollout = node
     return SCORE if math.isnan(statistics.nodes[node].score) else NOTHING
 
 
 @compiled
 def open_leaf(
-    tree: Tree, statistics: Statistics, state: State, rules: Rules
+    tree: Tree, statistics: Statistics, state: State, leaf: Leaf, rules: Rules
 ) -> tuple[int, int, float]:
     """(NOTHING, -, the leaf's value), or (what is wanted, for which slot, -)."""
-    leaf = state.leaf
-    if tree.prefixes[leaf].token == rules.eos and rules.score_finished:
-        if math.isnan(statistics.nodes[leaf].score):
-            return SCORE, leaf, 0.0
-        state.charged += 1
-        return NOTHING, leaf, statistics.nodes[leaf].score
-    if not tree.prefixes[leaf].known:
-        return EVALUATION, leaf, 0.0
+    slot = leaf.slot
+    prefix, node = tree.prefixes[slot], statistics.nodes[slot]
+    visited = node.tree_number == state.tree_number  # a finished sentence once more
+    if prefix.token == rules.eos and (visited or rules.score_finished):
+        value = node.q if visited else node.score
+        return SCORE if math.isnan(value) else NOTHING, slot, value
+    if not prefix.known:
+        return EVALUATION, slot, 0.0
     if not rules.rollouts:
-        state.charged += 1
-        return NOTHING, leaf, tree.prefixes[leaf].value
-    wanted = follow_rollout(tree, statistics, state, rules.eos)
-    end = state.rollout
+        return NOTHING, slot, prefix.value
+    wanted = follow_rollout(tree, statistics, leaf, rules.eos)
+    end = leaf.rollout
     if wanted != NOTHING:
         return wanted, end, 0.0
-    state.charged += 1 + tree.prefixes[end].depth - tree.prefixes[leaf].depth
-    return NOTHING, leaf, statistics.nodes[end].score
+    state.charged += tree.prefixes[end].depth - prefix.depth
+    return NOTHING, slot, statistics.nodes[end].score
+
+
+@compiled
+def open_leaves(
+    tree: Tree,
+    statistics: Statistics,
+    state: State,
+    leaves: Records,  # [L] of LEAF
+    rules: Rules,
+) -> bool:
+    """Opens the leaves as far as what is known allows; whether all of them are open."""
+    all_open = True
+    for index in range(state.num_leaves):
+        leaf = leaves[index]
+        if leaf.wanted == NOTHING:
+            continue  # opened before
+        wanted, slot, value = open_leaf(tree, statistics, state, leaf, rules)
+        leaf.wanted = wanted
+        leaf.wanted_slot = slot
+        if wanted == NOTHING:
+            leaf.value = value
+            continue
+        all_open = False
+        for earlier in range(index):
+            if leaves[earlier].wanted == wanted and leaves[earlier].wanted_slot == slot:
+                leaf.wanted = OTHERS
+        state.made += leaf.wanted == EVALUATION
+    return all_open
+
+
+@compiled
+def land_leaves(
+    tree: Tree,
+    statistics: Statistics,
+    state: State,
+    leaves: Records,  # [L] of LEAF
+    rules: Rules,
+) -> None:
+    """Backs the values of the opened leaves up, in the order of their selection."""
+    for index in range(state.num_leaves):
+        slot = leaves[index].slot
+        add_in_flight(tree, statistics, slot, state.root, -1)
+        state.charged += 1
+        if statistics.nodes[slot].tree_number == state.tree_number:
+            revisit(tree, statistics, state, slot, rules)
+        else:
+            expand(tree, statistics, state, slot, leaves[index].value, rules.max_backup)
+        state.simulations_done += 1
+    state.num_leaves = 0
+
+
+@compiled
+def select_leaves(
+    tree: Tree,
+    statistics: Statistics,
+    state: State,
+    leaves: Records,  # [L] of LEAF
+    rules: Rules,
+) -> None:
+    """Selects the leaves of the next simulations, each under the virtual loss of those before.
+
+    There are fewer than wanted if one is met that has been selected already.
+    """
+    left = min(rules.leaves, state.simulations - state.simulations_done)
+    while state.num_leaves < left:
+        slot = descend(tree, statistics, state, rules)
+        node = statistics.nodes[slot]
+        if node.in_flight > 0 and node.tree_number != state.tree_number:
+            break
+        add_in_flight(tree, statistics, slot, state.root, 1)
+        add_leaf(state, leaves, slot)
+
+
+@compiled
+def add_leaf(
+    state: State,
+    leaves: Records,  # [L] of LEAF
+    slot: int,
+) -> None:
+    """Lets the sentence open one more leaf."""
+    leaf = leaves[state.num_leaves]
+    leaf.slot = slot
+    leaf.rollout = slot
+    leaf.wanted = EVALUATION  # or something else; nothing would mean that it is open
+    state.num_leaves += 1
 
 
 @compiled
@@ -252,20 +375,32 @@ def chosen_action(tree: Tree, statistics: Statistics, root: int, by_value: bool)
 
 
 @compiled
-def start_tree(state: State, root: int) -> None:
+def start_tree(
+    statistics: Statistics,
+    state: State,
+    leaves: Records,  # [L] of LEAF
+    root: int,
+) -> None:
     """A fresh search tree; its root is opened like any leaf, from memory if it is known."""
     state.root = root
     state.tree_number += 1
     state.simulations_done = -1  # the root's own opening makes it 0
     state.lowest = math.inf
     state.highest = -math.inf
-    state.leaf = root
-    state.rollout = root
+    state.num_leaves = 0
+    statistics.nodes[root].in_flight = 1
+    add_leaf(state, leaves, root)
     state.phase = OPENING
 
 
 @compiled
-def commit(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> None:
+def commit(
+    tree: Tree,
+    statistics: Statistics,
+    state: State,
+    leaves: Records,  # [L] of LEAF
+    rules: Rules,
+) -> None:
     """Makes the chosen child the new root and frees its siblings' subtrees."""
     root = state.root
     action = chosen_action(tree, statistics, root, rules.choose_value)
@@ -279,39 +414,33 @@ def commit(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> No
         state.root = chosen
         state.phase = FINISHED
     else:
-        start_tree(state, chosen)
+        start_tree(statistics, state, leaves, chosen)
 
 
 @compiled
-def advance_sentence(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> None:
+def advance_sentence(
+    tree: Tree,
+    statistics: Statistics,
+    state: State,
+    leaves: Records,  # [L] of LEAF
+    rules: Rules,
+) -> None:
     """Runs one sentence until it waits for the network or a score, pauses, or is finished."""
-    state.wanted = NOTHING
     while state.phase != FINISHED:
         if state.phase == DECIDED:
-            commit(tree, statistics, state, rules)
+            commit(tree, statistics, state, leaves, rules)
         elif state.phase == OPENING:
-            wanted, slot, value = open_leaf(tree, statistics, state, rules)
-            if wanted != NOTHING:
-                state.wanted = wanted
-                state.wanted_slot = slot
-                state.made += wanted == EVALUATION
+            if not open_leaves(tree, statistics, state, leaves, rules):
                 return
-            expand(tree, statistics, state, state.leaf, value, rules.max_backup)
-            state.simulations_done += 1
+            land_leaves(tree, statistics, state, leaves, rules)
             state.phase = SELECTING
         elif state.simulations_done == state.simulations:
             state.phase = DECIDED
             if rules.pause_when_decided:
                 return
         else:
-            leaf = descend(tree, statistics, state, rules)
-            if statistics.nodes[leaf].tree_number == state.tree_number:
-                revisit(tree, statistics, state, leaf, rules)
-                state.simulations_done += 1
-            else:
-                state.leaf = leaf
-                state.rollout = leaf
-                state.phase = OPENING
+            select_leaves(tree, statistics, state, leaves, rules)
+            state.phase = OPENING
 
 
 @compiled
@@ -319,9 +448,10 @@ def advance(
     tree: Tree,
     statistics: Statistics,
     states: Records,  # [S] of STATE
+    leaves: Records,  # [S, L] of LEAF
     sentences: Int32,  # [s] which of them to run
     rules: Rules,
 ) -> None:
     """Runs some sentences; see `advance_sentence`."""
     for sentence in sentences:
-        advance_sentence(tree, statistics, states[sentence], rules)
+        advance_sentence(tree, statistics, states[sentence], leaves[sentence], rules)

@@ -35,10 +35,6 @@ def _positive(name: str, given: float) -> None:
     _require(math.isfinite(given) and given > 0, f"{name}: must be greater than 0, is {given}")
 
 
-def _callable_if_given(metric: Any) -> None:
-    _require(metric is None or callable(metric), f"metric: {metric!r} is no function")
-
-
 def _in_unit_interval(name: str, given: float) -> None:
     _require(0.0 <= given <= 1.0, f"{name}: must lie in [0, 1], is {given}")
 
@@ -58,11 +54,13 @@ class MctsOptions:
     choose: str = "visits"
     leaf: str = "value"
     terminal: str = "value"
+    leaves: int = 1  # evaluated at once, with virtual losses; 1 is the algorithm of the paper
     metric: Metric | None = None  # used by leaf="rollout" and terminal="metric"
 
     def __post_init__(self) -> None:
         _at_least_one("simulations", self.simulations)
         _at_least_one("actions", self.actions)
+        _at_least_one("leaves", self.leaves)
         _require(
             math.isfinite(self.c_puct) and self.c_puct >= 0,
             f"c_puct: must be ≥ 0, is {self.c_puct}",
@@ -72,7 +70,6 @@ class MctsOptions:
         _one_of("choose", self.choose, ("visits", "value"))
         _one_of("leaf", self.leaf, ("value", "rollout"))
         _one_of("terminal", self.terminal, ("value", "metric"))
-        _callable_if_given(self.metric)
         if self.metric is None:
             _require(self.leaf != "rollout", "leaf='rollout' needs a metric")
             _require(self.terminal != "metric", "terminal='metric' needs a metric")
@@ -148,7 +145,6 @@ class SrOptions:
         _require(0.0 < self.top_p <= 1.0, f"top_p: must lie in (0, 1], is {self.top_p}")
         _require(0.0 <= self.epsilon < 1.0, f"epsilon: must lie in [0, 1), is {self.epsilon}")
         _one_of("rank_by", self.rank_by, ("value", "metric", "none"))
-        _callable_if_given(self.metric)
         _require(
             self.rank_by != "metric" or self.metric is not None, "rank_by='metric' needs a metric"
         )

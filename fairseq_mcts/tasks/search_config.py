@@ -120,6 +120,14 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
         },
     )
 
+    mcts_leaves: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "nodes of a sentence that are evaluated at once, each chosen as if those "
+            "before it had lost: faster for single sentences, not the same search (default: 1)"
+        },
+    )
+
     vgbs_beam: Optional[int] = field(
         default=None, metadata={"help": "beam size (default: 7, a budget of 50)"}
     )

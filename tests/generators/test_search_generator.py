@@ -164,3 +164,21 @@ def test_ensembles_average_policies_and_values(trained: Trained) -> None:
         found = both.generate(SENTENCES[:3], max_len_b=MAX_LEN, nbest=2, **DECODERS[name])
         for sentence, expected in zip(SENTENCES[:3], truth, strict=True):
             assert_same(found[sentence], expected)
+
+
+def test_a_generator_sees_that_its_model_was_trained_on(trained: Trained) -> None:
+    """As in --eval-search: one generator, while the weights change."""
+    setup = load(trained, trained.dual)
+    dataset = setup.task.dataset("test")
+    sample = dataset.collater([dataset[one] for one in SENTENCES])
+    old = setup.generator(search="mcts", mcts_simulations=4, max_len_b=MAX_LEN)
+    setup.task.inference_step(old, setup.models, sample)
+    with torch.no_grad():
+        for parameter in setup.models[0].decoder.parameters():
+            parameter.add_(0.05 * torch.randn_like(parameter))
+    new = setup.generator(search="mcts", mcts_simulations=4, max_len_b=MAX_LEN)
+    again, fresh = (
+        setup.task.inference_step(generator, setup.models, sample) for generator in (old, new)
+    )
+    for [one], [other] in zip(again, fresh, strict=True):
+        assert torch.equal(one["positional_scores"], other["positional_scores"])

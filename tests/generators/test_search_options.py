@@ -35,6 +35,7 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "mcts_choose": (MCTS, "value"),
     "mcts_leaf": ({**MCTS, **METRIC, "mcts_terminal": "metric"}, "rollout"),
     "mcts_terminal": (MCTS, "metric"),
+    "mcts_leaves": (MCTS, 4),
     "vgbs_beam": (VGBS, 2),
     "vgbs_alpha": (VGBS, 1.0),
     "vgbs_temperature": (VGBS, 2.0),

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import torch
 
-from examples.demo import subwords
+from examples.common import subwords
 from tests.console import REPOSITORY, Fairseq
 
+LANGUAGES = ("en", "de")
 PAIRS = 1000
 LONGEST = 6  # words
 UNSEEN, SEEN = 40, 55  # test sentences: on the second kind the policies are sure of themselves
@@ -105,10 +106,10 @@ def _make_data(trained: Trained) -> None:
         "test": _short_pairs(folder / "all", "test")[:UNSEEN] + train[:SEEN],
     }
     for split, pairs in splits.items():
-        for side, language in enumerate(subwords.LANGUAGES):
+        for side, language in enumerate(LANGUAGES):
             text = "".join(f"{pair[side]}\n" for pair in pairs)
             (folder / "corpus" / f"{split}.{language}").write_text(text, encoding="utf-8")
-    model = subwords.learn(folder / "corpus", folder / "subwords", PIECES)
+    model = subwords.learn(folder / "corpus", LANGUAGES, folder / "subwords", PIECES)
     for path in (folder / "corpus").iterdir():
         subwords.split(model, path, folder / "subwords" / path.name)
     (folder / "plugin" / "__init__.py").write_text(USER_DIR, encoding="utf-8")
@@ -123,7 +124,7 @@ def _make_data(trained: Trained) -> None:
 def _short_pairs(folder: Path, split: str) -> list[Sequence[str]]:
     sides = [
         (folder / f"{split}.{language}").read_text(encoding="utf-8").splitlines()
-        for language in subwords.LANGUAGES
+        for language in LANGUAGES
     ]
     return [pair for pair in zip(*sides, strict=True) if len(pair[0].split()) <= LONGEST]
 

@@ -33,6 +33,7 @@ class MctsOptions:
     choose: str = "visits"
     leaf: str = "value"
     terminal: str = "value"
+    leaves: int = 1
 
 
 class Node:
@@ -45,6 +46,7 @@ class Node:
         self.visits = 1
         self.value = own_value  # Q: of the own value and of everything backed up through here
         self.children: dict[int, Node] = {}
+        self.in_flight: dict[int, int] = {}  # {token: leaves that were selected through it}
 
     def walk(self) -> Iterator[Node]:
         yield self
@@ -109,24 +111,61 @@ class ReferenceMcts:
         self.lowest = math.inf
         self.highest = -math.inf
         root = self.new_node(prefix)
-        for _ in range(self.options.simulations):
-            self.simulate(root)
+        left = self.options.simulations
+        while left:
+            paths = self.select_paths(root, min(left, self.options.leaves))
+            for path in paths:
+                self.land(root, path)
+            left -= len(paths)
         token = self.choose(root)
         children = {a: (child.visits, child.value) for a, child in root.children.items()}
         return Step(token, children, root)
 
-    def simulate(self, node: Node) -> float:
+    def select_paths(self, root: Node, wanted: int) -> list[Prefix]:
+        """The tokens from the root to each leaf; those before a leaf count as lost visits."""
+        paths: list[Prefix] = []
+        while len(paths) < wanted:
+            path = self.select_path(root)
+            if path in paths and not self.visited_end(root, path):
+                break  # it is being opened already
+            paths.append(path)
+            node = root
+            for token in path:
+                node.in_flight[token] = node.in_flight.get(token, 0) + 1
+                if token in node.children:
+                    node = node.children[token]
+        for node in root.walk():
+            node.in_flight.clear()
+        return paths
+
+    def select_path(self, root: Node) -> Prefix:
+        node, path = root, ()
+        while not self.rules.finished(node.prefix):
+            token = self.select(node)
+            path = (*path, token)
+            if token not in node.children:
+                break
+            node = node.children[token]
+        return path
+
+    def visited_end(self, root: Node, path: Prefix) -> bool:
+        node = root
+        for token in path:
+            if token not in node.children:
+                return False
+            node = node.children[token]
+        return True
+
+    def land(self, node: Node, path: Prefix) -> float:
         """Go down to a leaf, and on the way back give its value to every node passed."""
-        if self.rules.finished(node.prefix):  # arrived once more; nothing to expand
+        if not path:  # arrived at a finished sentence once more; nothing to expand
             self.charged += 1
             leaf_value = node.own_value
+        elif path[0] in node.children:
+            leaf_value = self.land(node.children[path[0]], path[1:])
         else:
-            token = self.select(node)
-            if token in node.children:
-                leaf_value = self.simulate(node.children[token])
-            else:
-                node.children[token] = self.new_node((*node.prefix, token))
-                leaf_value = node.children[token].own_value
+            node.children[path[0]] = self.new_node((*node.prefix, path[0]))
+            leaf_value = node.children[path[0]].own_value
         node.visits += 1
         if self.options.backup == "mean":
             node.value += (leaf_value - node.value) / node.visits
@@ -136,12 +175,17 @@ class ReferenceMcts:
 
     def select(self, node: Node) -> int:
         node_visits = 1 + sum(child.visits for child in node.children.values())
+        node_visits += sum(node.in_flight.values())
 
         def puct(token: int) -> float:
             child = node.children.get(token)
-            rescaled = 0.0 if child is None else self.rescale(child.value)
+            lost = node.in_flight.get(token, 0)
             visits = 0 if child is None else child.visits
-            bonus = self.options.c_puct * node.prior[token] * math.sqrt(node_visits) / (1 + visits)
+            rescaled = 0.0 if child is None else self.rescale(child.value)
+            if child is not None and lost:
+                rescaled = rescaled * visits / (visits + lost)
+            explored = 1 + visits + lost
+            bonus = self.options.c_puct * node.prior[token] * math.sqrt(node_visits) / explored
             return rescaled + bonus
 
         return max(node.prior, key=lambda token: (puct(token), node.prior[token], -token))

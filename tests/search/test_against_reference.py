@@ -86,6 +86,7 @@ def test_mcts(leaf: str, terminal: str, backup: str, choose: str, data: st.DataO
         choose=choose,
         leaf=leaf,
         terminal=terminal,
+        leaves=data.draw(st.sampled_from((1, 1, 2, 5)), label="leaves"),
     )
     n_best = data.draw(st.integers(1, 4), label="n_best")
     uses_metric = leaf == "rollout" or terminal == "metric"

@@ -35,7 +35,9 @@ def test_table_has_a_line_for_each_cell() -> None:
     assert [line.split()[:2] for line in lines[2:]] == [
         *(["source", "every"], ["source", "finished"]),
         *(["reference", "every"], ["reference", "finished"]),
+        ["source", "every"],
     ]
+    assert "hybrid" in lines[-1]
     assert len(set(map(len, lines))) == 1
 
 
@@ -45,5 +47,10 @@ def test_plan_goes_on_where_the_demo_has_a_policy(tmp_path: Path) -> None:
     assert stages[:4] == demo.stages()[:4]
     for stage, cell in zip(stages[5:], CELLS, strict=True):
         chosen = dict(zip(stage.command, stage.command[1:], strict=False))
-        found = Cell(chosen["--value-encoder-input"], chosen["--value-positions"])
+        found = Cell(
+            # a criterion that reads both has no such options
+            chosen.get("--value-encoder-input", "source"),
+            chosen.get("--value-positions", "every"),
+            chosen["--criterion"],
+        )
         assert found == cell

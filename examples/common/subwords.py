@@ -1,18 +1,20 @@
 """Learn one sentencepiece model for both languages and split all files of a corpus with it."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import sentencepiece
 
 SPLITS = ("train", "valid", "test")
-LANGUAGES = ("en", "de")
 
 
-def learn(corpus: Path, out: Path, pieces: int) -> sentencepiece.SentencePieceProcessor:
+def learn(
+    corpus: Path, languages: Sequence[str], out: Path, pieces: int
+) -> sentencepiece.SentencePieceProcessor:
     """A joint vocabulary, which also lets the encoder read target text."""
     sentencepiece.SentencePieceTrainer.train(
-        input=[str(corpus / f"train.{language}") for language in LANGUAGES],
+        input=[str(corpus / f"train.{language}") for language in languages],
         model_prefix=str(out / "sentencepiece"),
         vocab_size=pieces,
         character_coverage=1.0,
@@ -33,15 +35,15 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, required=True, help="folder with train.en and so on")
     parser.add_argument("--out", type=Path, required=True, help="folder for model and split files")
     parser.add_argument("--pieces", type=int, default=2000, help="size of the vocabulary")
+    parser.add_argument("--languages", nargs=2, default=["en", "de"], help="default: en de")
     args = parser.parse_args()
 
-    model = learn(args.corpus, args.out, args.pieces)
-    for name in (f"{part}.{language}" for part in SPLITS for language in LANGUAGES):
+    model = learn(args.corpus, args.languages, args.out, args.pieces)
+    for name in (f"{part}.{language}" for part in SPLITS for language in args.languages):
         split(model, args.corpus / name, args.out / name)
-    print(f"{model.get_piece_size()} pieces, e.g. {' '.join(model.encode(EXAMPLE, out_type=str))}")
+    with (args.out / f"test.{args.languages[1]}").open(encoding="utf-8") as lines:
+        print(f"{model.get_piece_size()} pieces, e.g. {next(lines).strip()}")
 
-
-EXAMPLE = "Der Kellner hat sein Fahrrad repariert."
 
 if __name__ == "__main__":
     main()

@@ -2,7 +2,7 @@
 
 import io
 
-from examples.demo.progress import ProgressLine
+from examples.common.progress import ProgressBoard
 
 
 class Terminal(io.StringIO):
@@ -12,7 +12,7 @@ class Terminal(io.StringIO):
 
 def test_a_terminal_sees_one_line_that_redraws_itself() -> None:
     terminal = Terminal()
-    line = ProgressLine("train", terminal)
+    line = ProgressBoard(terminal).begin("train")
     for step in range(101):
         line.update(step / 100, f"{step} of 100")
     line.finish("done")
@@ -24,9 +24,25 @@ def test_a_terminal_sees_one_line_that_redraws_itself() -> None:
     assert shown.endswith("  train done (0 s)\n")
 
 
+def test_stages_that_run_together_share_the_line() -> None:
+    terminal = Terminal()
+    board = ProgressBoard(terminal)
+    one, other = board.begin("train"), board.begin("encoder")
+    one.update(0.5, "5 of 10")
+    other.update(0.25, "1 of 4")
+    board.say("[3/9] something else")
+    one.finish("done")
+
+    drawn = terminal.getvalue().split("\r\033[K")
+    assert drawn[2].startswith("  train ████████████░")
+    assert " │ encoder ██████░" in drawn[2]
+    assert drawn[3] == f"[3/9] something else\n{drawn[2]}"
+    assert drawn[4].startswith("  train done (0 s)\n  encoder ██████░")
+
+
 def test_a_log_file_gets_a_few_lines() -> None:
     log = io.StringIO()
-    line = ProgressLine("train", log)
+    line = ProgressBoard(log).begin("train")
     for step in range(101):
         line.update(step / 100, f"{step} of 100")
 

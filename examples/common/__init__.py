@@ -1,0 +1,1 @@
+"""What the examples share: stages that run once, their progress, subwords."""

@@ -1,0 +1,14 @@
+"""Read what fairseq-train printed in its JSON format."""
+
+import json
+import re
+from pathlib import Path
+
+
+def last_validation(log: Path) -> dict[str, float]:
+    """The numbers of the last validation, without the prefix that names the data."""
+    found = re.findall(r"\| valid \| (\{.*\})", log.read_text(encoding="utf-8"))
+    if not found:
+        raise ValueError(f"{log}: fairseq-train reports no validation")
+    numbers: dict[str, str] = json.loads(found[-1])
+    return {name.removeprefix("valid_"): float(number) for name, number in numbers.items()}

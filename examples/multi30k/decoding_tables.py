@@ -1,0 +1,123 @@
+"""The tables of the test set: the paper's layout, our numbers beside the paper's."""
+
+from examples.multi30k import paper
+from examples.multi30k.layout import METRICS, TARGETS
+from examples.multi30k.markdown import NOTHING, number, table, with_p_value
+from examples.multi30k.scores import BASELINE, SHOWN, HeldOutScores
+from examples.multi30k.study import MAIN_MODELS
+from examples.multi30k.systems import name_of
+from examples.multi30k.values import cheating, dual, hybrid
+
+TITLES = {
+    "bleu": "BLEU",
+    "bertscore": "BERTScore",
+    "mlbertscore": "MLBERTScore",
+    "chrf": "chrF",
+    "random": "Random",
+    "reference": "Reference",
+    "greedy": "Greedy",
+    "beam": "Beam search",
+    "vgbs": "VGBS",
+    "srv": "S+RV",
+    "mcts": "V-MCTS",
+    "sr": "S+R",
+    "mcts-rollout": "MCTS+Roll",
+    "mcts-terminal": "V-MCTS, metric at the end",
+}
+#: rows of the main table that are the same system whatever metric is asked for
+COMMON_ROWS = ("random", "reference", "greedy", "beam")
+
+
+def of_paper(pair: paper.Pair, target: str) -> float | None:
+    return pair[TARGETS.index(target)]
+
+
+def main_comparison(scores: HeldOutScores, target: str) -> str:
+    """The paper's table 4; each column has the systems that were made for its metric."""
+    rows = []
+    for row, theirs in paper.MAIN.items():
+        cells = [TITLES[row]]
+        for metric in METRICS:
+            system = row if row in COMMON_ROWS else name_of(MAIN_MODELS[metric], row)
+            cells.append(with_p_value(scores.score(system, metric)))
+            cells.append(number(of_paper(theirs[metric], target)) if metric in theirs else NOTHING)
+        rows.append(cells)
+    header = [part for metric in METRICS for part in (TITLES[metric], "paper")]
+    return table(["", *header], rows)
+
+
+def all_scores(scores: HeldOutScores) -> str:
+    """Every system by every metric, optimised or not, with what it cost."""
+    rows = []
+    for name in ("random", "reference", *_by_importance(scores.names())):
+        cost = scores.cost(name)
+        rows.append(
+            [
+                name,
+                *(with_p_value(scores.score(name, metric)) for metric in SHOWN),
+                number(cost.charged if cost else None, 1),
+                number(cost.made if cost else None, 1),
+                number(cost.seconds if cost else None, 0),
+            ]
+        )
+    return table(["system", *(TITLES[m] for m in SHOWN), "charged", "made", "seconds"], rows)
+
+
+def _by_importance(names: list[str]) -> list[str]:
+    return sorted(names, key=lambda name: (name not in ("greedy", "beam5", BASELINE), name))
+
+
+def unprivileged_metric(scores: dict[str, HeldOutScores]) -> str:
+    """The paper's table 1."""
+    rows = []
+    for target, found in scores.items():
+        cells = [f"en-{target}"]
+        for row, theirs in paper.MLBERTSCORE.items():
+            score = found.score(row, "mlbertscore")
+            cells += [number(score.percent if score else None), number(of_paper(theirs, target))]
+        rows.append(cells)
+    header = [part for row in paper.MLBERTSCORE for part in (TITLES[row], "paper")]
+    return table(["pair", *header], rows)
+
+
+def architectures(scores: HeldOutScores) -> str:
+    """The paper's table 6: the metric that each model was trained for."""
+    makers = {"normal": dual, "cheating": cheating, "hybrid": hybrid}
+    rows = []
+    for (metric, decoder), theirs in paper.ARCHITECTURES.items():
+        cells = [f"{TITLES[metric]}, {TITLES[decoder]}"]
+        for architecture, make in makers.items():
+            ours = scores.score(name_of(make(metric), decoder), metric)
+            cells += [with_p_value(ours), number(theirs[architecture])]
+        rows.append(cells)
+    return table(["", *(part for name in makers for part in (name, "paper"))], rows)
+
+
+def policies(scores: dict[str, HeldOutScores]) -> str:
+    """The paper's table 12: greedy BLEU of the supervised policy and of distilled ones."""
+    models = {metric: name_of(model, "greedy") for metric, model in MAIN_MODELS.items()}
+    rows = []
+    for target, found in scores.items():
+        supervised = found.score("greedy", "bleu")
+        cells = [f"en-{target}", number(supervised.percent if supervised else None)]
+        cells.append(number(of_paper(paper.POLICIES["supervised"], target)))
+        for system in models.values():
+            score = found.score(system, "bleu")
+            cells.append(number(score.percent if score else None))
+        cells.append(number(of_paper(paper.POLICIES["distilled"], target)))
+        rows.append(cells)
+    distilled = [f"distilled for {TITLES[metric]}" for metric in models]
+    return table(["pair", "supervised", "paper", *distilled, "paper"], rows)
+
+
+def separate_values(scores: HeldOutScores, target: str) -> str:
+    """The paper's table 13: the supervised policy with the value of another model, 25 simulations;
+    here by all metrics."""
+    rows = []
+    for row, theirs in paper.SEPARATE_VALUES.items():
+        system = row if row == BASELINE else f"separate-{row}-mcts"
+        title = TITLES[row] if row == BASELINE else f"value of {TITLES[row]}"
+        cells = [with_p_value(scores.score(system, metric)) for metric in SHOWN]
+        rows.append([title, cells[0], number(of_paper(theirs, target)), *cells[1:]])
+    bleu, *others = (TITLES[metric] for metric in SHOWN)
+    return table(["", bleu, f"{bleu}, paper", *others], rows)

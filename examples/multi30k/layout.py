@@ -1,0 +1,81 @@
+"""Where the study of one language pair keeps what it makes, and what all its commands share."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+# Paths are relative to the root of the repository, where `python -m examples.multi30k` has to run.
+PLUGIN = ("--user-dir", "user_dir", "--task", "translation_mcts")
+SEED = "1"
+SOURCE = "en"
+TARGETS = ("de", "fr")
+
+#: the metrics that values are trained for, in the paper's order
+METRICS = ("bleu", "bertscore", "mlbertscore")
+ENCODER_METRICS = ("bertscore", "mlbertscore")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The inputs of the study and the folders of one language pair below the work folder."""
+
+    data: Path
+    work: Path
+    encoder: str  # folder or hub name of the multilingual encoder of the BERTScores
+    target: str
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        return SOURCE, self.target
+
+    @property
+    def pair(self) -> Path:
+        """Everything of this language pair."""
+        return self.work / f"{SOURCE}-{self.target}"
+
+    @property
+    def corpus(self) -> Path:
+        return self.pair / "corpus"
+
+    @property
+    def subwords(self) -> Path:
+        return self.pair / "subwords"
+
+    @property
+    def binarised(self) -> Path:
+        return self.pair / "binarised"
+
+    @property
+    def policy_folder(self) -> Path:
+        return self.pair / "policy"
+
+    @property
+    def policy(self) -> Path:
+        """The supervised policy."""
+        return self.policy_folder / "checkpoint_best.pt"
+
+    def scored(self, metric: str) -> Path:
+        """Greedy translations of the training data with their scores."""
+        return self.pair / f"scored-{metric}"
+
+    def value_folder(self, model: str) -> Path:
+        return self.pair / "values" / model
+
+    def value(self, model: str) -> Path:
+        """A model with a value head, at the end of its training."""
+        return self.value_folder(model) / "checkpoint_last.pt"
+
+    def sweep(self, name: str) -> Path:
+        return self.pair / "sweeps" / name
+
+    def decoded(self, system: str) -> Path:
+        return self.pair / "decoded" / system
+
+    def metric(self, name: str) -> str:
+        """A metric as commands take it."""
+        return f"{name}:model={self.encoder}" if name in ENCODER_METRICS else name
+
+    @property
+    def subword_options(self) -> tuple[str, ...]:
+        """How commands turn subwords into text."""
+        model = self.subwords / "sentencepiece.model"
+        return ("--bpe", "sentencepiece", "--sentencepiece-model", str(model))

@@ -1,0 +1,106 @@
+"""All tables and plots from what the study left on disk; nothing is decoded or trained.
+
+python -m examples.multi30k.report --work DIR --encoder DIR
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from examples.multi30k import decoding_tables, sweep_tables, value_tables
+from examples.multi30k.layout import METRICS, SOURCE, TARGETS, Layout
+from examples.multi30k.plots import plot_scaling
+from examples.multi30k.scores import HeldOutScores
+
+P_VALUES = (
+    "In brackets: the p-value of the difference to beam search, by paired bootstrap (1,000 "
+    "resamples). Scores are in percent; higher is better."
+)
+VALIDATION = "On validation sentences, which also choose the settings of the test set."
+
+
+def sections(layouts: dict[str, Layout], out: Path) -> Iterator[str]:
+    """The parts of the report, each with its heading."""
+    scores = {target: HeldOutScores(layout) for target, layout in layouts.items()}
+    yield f"# Results on Multi30k\n\n{P_VALUES}"
+    for target, found in scores.items():
+        yield _section(
+            f"Main comparison, {SOURCE}-{target} (table 4)",
+            decoding_tables.main_comparison(found, target),
+            "Each column shows the systems that were made for its metric; the paper's numbers "
+            "are of WMT 2014, with another encoder and other models.",
+        )
+    for target, found in scores.items():
+        yield _section(
+            f"All systems by all metrics, {SOURCE}-{target}",
+            decoding_tables.all_scores(found),
+            "The name of a system says what it searches for: judge it by the other columns. "
+            "BERTScore and MLBERTScore share an encoder. Charged and made: network evaluations "
+            "per output token, by the paper's accounting and really.",
+        )
+    yield _section("MLBERTScore (table 1)", decoding_tables.unprivileged_metric(scores))
+    yield _section("Supervised and distilled policy (table 12)", decoding_tables.policies(scores))
+    for target, layout in layouts.items():
+        yield from _of_pair(layout, scores[target], out)
+
+
+def _of_pair(layout: Layout, scores: HeldOutScores, out: Path) -> Iterator[str]:
+    """What one language pair alone shows."""
+    pair = f"{SOURCE}-{layout.target}"
+    separate = decoding_tables.separate_values(scores, layout.target)
+    yield _section(
+        f"Error of the values, {pair}, BLEU (table 3)", value_tables.value_errors(layout)
+    )
+    yield _section(f"All values, {pair}", value_tables.all_qualities(layout), VALIDATION)
+    yield _section(
+        f"Normal, cheating and hybrid values, {pair} (table 6)",
+        decoding_tables.architectures(scores),
+        "Cheating values read the reference: an analysis, no translation system.",
+    )
+    yield _section(f"Supervised policy, separate value, {pair} (table 13)", separate)
+    yield _section(f"Beam size, {pair} (table 7)", sweep_tables.beam_sizes(layout), VALIDATION)
+    yield _section(f"VGBS by α, {pair} (table 8)", sweep_tables.alphas(layout), VALIDATION)
+    yield _section(f"Backup and choice, {pair} (table 9)", sweep_tables.backups(layout), VALIDATION)
+    yield _section(
+        f"S+R and S+RV by temperature, {pair} (table 10)",
+        sweep_tables.temperatures(layout),
+        VALIDATION,
+    )
+    for metric in reversed(METRICS):
+        plot = out / f"scaling-{pair}-{metric}.svg"
+        if plot_scaling(layout, metric, plot):
+            title = f"Scaling with the budget, {pair}, {decoding_tables.TITLES[metric]} (table 5)"
+            body = f"{sweep_tables.scaling(layout, metric)}\n\n![{title}]({plot.name})"
+            yield _section(title, body, VALIDATION)
+
+
+def _section(title: str, body: str, note: str = "") -> str:
+    return "\n\n".join(part for part in (f"## {title}", note, body) if part)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m examples.multi30k.report", description=__doc__)
+    parser.add_argument("--work", type=Path, required=True, help="the study's folder")
+    parser.add_argument("--encoder", required=True, help="the encoder that the study was made with")
+    parser.add_argument("--out", type=Path, help="folder for the report (default: WORK/report)")
+    args = parser.parse_args()
+
+    layouts = {
+        target: layout
+        for target in TARGETS
+        if (layout := Layout(Path(), args.work, args.encoder, target)).corpus.is_dir()
+    }
+    if not layouts:
+        print(f"--work {args.work}: holds no study of a language pair", file=sys.stderr)
+        return 2
+    out = args.out or args.work / "report"
+    out.mkdir(parents=True, exist_ok=True)
+    text = "\n\n".join(sections(layouts, out)) + "\n"
+    (out / "tables.md").write_text(text, encoding="utf-8")
+    print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""The study of one language pair in groups of stages, each of which can be run by itself.
+
+What a sweep chooses goes into the commands after it, so a group runs stage by stage.
+"""
+
+from dataclasses import dataclass, field
+
+from examples.common.runner import Runner, Stage
+from examples.multi30k import systems
+from examples.multi30k.layout import METRICS, Layout
+from examples.multi30k.supervised import PolicyTraining, SupervisedStages
+from examples.multi30k.systems import System
+from examples.multi30k.tuning import BUDGET, Sweep, ValueTuning, sweep_stage, tune_beam
+from examples.multi30k.values import (
+    CELLS,
+    ValueModel,
+    ValueStages,
+    ValueTraining,
+    cheating,
+    dual,
+    hybrid,
+)
+
+PRIVILEGED = ("bleu", "bertscore")
+#: the model whose policy and value the decoders of the main table take, by metric
+MAIN_MODELS = {
+    "bleu": hybrid("bleu"),
+    "bertscore": hybrid("bertscore"),
+    "mlbertscore": dual("mlbertscore"),
+}
+SCALING_BUDGETS = ("1", "10", "25", "50", "75", "100", "200", "300")
+ROLLOUT_BUDGETS = SCALING_BUDGETS[:4]  # a rollout costs many times more than a value
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is trained and decoded; the defaults take a day of one core for both pairs."""
+
+    policy: PolicyTraining = field(default_factory=PolicyTraining)
+    value: ValueTraining = field(default_factory=ValueTraining)
+    tuning_sentences: int = 200
+    scaling_sentences: int = 200
+
+
+class Study:
+    """Runs groups; whatever is finished already is left as it is."""
+
+    def __init__(self, layout: Layout, sizes: Sizes | None = None) -> None:
+        self.layout = layout
+        self.sizes = sizes or Sizes()
+        self.runner = Runner(layout.pair)
+        self.supervised = SupervisedStages(layout, self.sizes.policy)
+        self.values = ValueStages(layout, self.supervised, self.sizes.value)
+        self._seen: set[str] = set()
+
+    def run_policy(self) -> None:
+        """Data, the supervised policy, and the test set by greedy and beam search."""
+        self._run(*self.supervised.all())
+        policy = self.layout.policy
+        self._decode(System("greedy", systems.GREEDY, policy))
+        self._decode(System("beam5", systems.BEAM_OF_FIVE, policy))
+        beam = tune_beam(self.layout, self.sizes.tuning_sentences, self._sweep_policy)
+        self._decode(System("beam", beam, policy))
+
+    def run_metric(self, metric: str) -> None:
+        """Everything of the main table for one metric: scores, model, tuning, test set."""
+        model = MAIN_MODELS[metric]
+        self._train(model)
+        self._decode(systems.joint(self.layout, model, "greedy", systems.GREEDY), model)
+        for decoder, options in self._tuning(model).tune().items():
+            budget = ("--search-budget", str(BUDGET))
+            system = systems.joint(self.layout, model, decoder, (*options, *budget))
+            self._decode(system, model)
+
+    def run_values(self) -> None:
+        """The values' errors, normal against hybrid and cheating values, separate values."""
+        layout, budget = self.layout, ("--search-budget", str(BUDGET))
+        for metric in PRIVILEGED:
+            self._train(MAIN_MODELS[metric])
+            mcts = self._tuning(MAIN_MODELS[metric]).mcts()
+            normal, cheat = dual(metric), cheating(metric)
+            self._train(normal)
+            self._decode(systems.joint(layout, normal, "greedy", systems.GREEDY), normal)
+            self._decode(systems.joint(layout, normal, "mcts", (*mcts, *budget)), normal)
+            self._train(cheat)
+            self._decode(systems.cheating_mcts(layout, cheat, (*mcts, *budget)), cheat)
+        for model in CELLS.values():
+            self._train(model)
+        for metric in METRICS:
+            model = MAIN_MODELS[metric]
+            self._train(model)
+            mcts = self._tuning(model).mcts()
+            self._decode(systems.separate_mcts(layout, model, mcts), model)
+
+    def run_scaling(self) -> None:
+        """Scores by budget, on validation sentences."""
+        for metric in reversed(METRICS):
+            model = MAIN_MODELS[metric]
+            self._train(model)
+            for sweep in self.scaling_sweeps(model):
+                self._sweep(sweep, self.values.train(model))
+
+    def scaling_sweeps(self, model: ValueModel) -> list[Sweep]:
+        """Each decoder of the model, tuned at the usual budget, with other budgets."""
+        found = []
+        for decoder, options in self._tuning(model).tune().items():
+            if decoder == "mcts-terminal":
+                continue
+            budgets = ROLLOUT_BUDGETS if decoder == "mcts-rollout" else SCALING_BUDGETS
+            found.append(
+                Sweep(
+                    f"{model.name}-scaling-{decoder}",
+                    model.metric,
+                    self.layout.value(model.name),
+                    options,
+                    {"search-budget": budgets},
+                    self.sizes.scaling_sentences,
+                    by_metric=decoder in ("sr", "mcts-rollout"),
+                )
+            )
+        return found
+
+    def _tuning(self, model: ValueModel) -> ValueTuning:
+        stage = self.values.train(model)
+        sentences = self.sizes.tuning_sentences
+        return ValueTuning(self.layout, model, sentences, lambda sweep: self._sweep(sweep, stage))
+
+    def _train(self, model: ValueModel) -> None:
+        relabel = self.values.relabel(model.metric)
+        self._run(*self.supervised.all(), relabel, self.values.train(model))
+
+    def _sweep_policy(self, sweep: Sweep) -> None:
+        self._sweep(sweep, self.supervised.train())
+
+    def _sweep(self, sweep: Sweep, model: Stage) -> None:
+        self._run(sweep_stage(self.layout, sweep, model))
+
+    def _decode(self, system: System, model: ValueModel | None = None) -> None:
+        models = (self.supervised.train(),) if model is None else (self.values.train(model),)
+        self._run(systems.decoding_stage(self.layout, system, models))
+
+    def _run(self, *stages: Stage) -> None:
+        """Groups share stages: each is looked at once."""
+        new = [stage for stage in stages if stage.name not in self._seen]
+        self.runner.run(new)
+        self._seen.update(stage.name for stage in new)

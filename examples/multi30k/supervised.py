@@ -1,0 +1,98 @@
+"""The stages up to the supervised policy: text, subwords, binarised data, training."""
+
+from dataclasses import dataclass
+
+from examples.common.runner import Stage
+from examples.multi30k.layout import PLUGIN, SEED, Layout
+
+TRAINING_PROGRESS = r'"num_updates": "(?P<done>\d+)"'
+
+
+@dataclass(frozen=True)
+class PolicyTraining:
+    """How the policy is trained: some 12 passes over the 29,000 pairs, in small batches, which make
+    more of few passes."""
+
+    pieces: int = 6000  # subwords of both languages together
+    updates: int = 4200
+    max_tokens: int = 1600  # source or target tokens of a batch, whichever are more
+    learning_rate: float = 0.0015
+    dropout: float = 0.25
+
+
+@dataclass(frozen=True)
+class SupervisedStages:
+    """Everything that needs no value and no metric."""
+
+    layout: Layout
+    training: PolicyTraining = PolicyTraining()
+
+    def all(self) -> list[Stage]:
+        return [self.corpus(), self.subwords(), self.binarise(), self.train()]
+
+    def corpus(self) -> Stage:
+        layout = self.layout
+        return Stage(
+            name="corpus",
+            title=f"lay out Multi30k, {'–'.join(layout.languages)}",
+            command=(
+                *("python", "-m", "examples.multi30k.corpus", "--data", str(layout.data)),
+                *("--languages", *layout.languages, "--out", str(layout.corpus)),
+            ),
+            output=layout.corpus,
+            reads=(),
+        )
+
+    def subwords(self) -> Stage:
+        layout = self.layout
+        return Stage(
+            name="subwords",
+            title="learn one set of subwords for both languages and split the text",
+            command=(
+                *("python", "-m", "examples.common.subwords", "--corpus", str(layout.corpus)),
+                *("--languages", *layout.languages, "--pieces", str(self.training.pieces)),
+                *("--out", str(layout.subwords)),
+            ),
+            output=layout.subwords,
+            reads=(self.corpus(),),
+        )
+
+    def binarise(self) -> Stage:
+        layout = self.layout
+        source, target = layout.languages
+        splits = {f"--{split}pref": layout.subwords / split for split in ("train", "valid", "test")}
+        return Stage(
+            name="binarise",
+            title="binarise it for fairseq, with one dictionary for both languages",
+            command=(
+                *("fairseq-preprocess", *PLUGIN, "--source-lang", source, "--target-lang", target),
+                *(part for option, path in splits.items() for part in (option, str(path))),
+                *("--joined-dictionary", "--destdir", str(layout.binarised)),
+            ),
+            output=layout.binarised,
+            reads=(self.subwords(),),
+        )
+
+    def train(self) -> Stage:
+        """A learning rate that falls to zero makes the most of a short training."""
+        updates = str(self.training.updates)
+        return Stage(
+            name="policy",
+            title="train the supervised policy, a multi-query transformer",
+            command=(
+                *("fairseq-train", str(self.layout.binarised), *PLUGIN, "--cpu"),
+                *("--arch", "multiquery_transformer_small", "--share-all-embeddings"),
+                *("--dropout", str(self.training.dropout)),
+                *("--criterion", "label_smoothed_cross_entropy", "--label-smoothing", "0.1"),
+                *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--adam-eps", "1e-9"),
+                *("--lr", str(self.training.learning_rate), "--lr-scheduler", "polynomial_decay"),
+                *("--warmup-updates", "400", "--total-num-update", updates),
+                *("--max-update", updates, "--max-tokens", str(self.training.max_tokens)),
+                *("--no-epoch-checkpoints", "--save-dir", str(self.layout.policy_folder)),
+                *("--log-format", "json", "--log-interval", "50", "--seed", SEED),
+            ),
+            output=self.layout.policy_folder,
+            progress=TRAINING_PROGRESS,
+            total=self.training.updates,
+            reads=(self.binarise(),),
+        )

@@ -1,0 +1,177 @@
+"""Tuning on validation data: the sweeps of the paper's appendix, and what they choose.
+
+Each sweep is one stage, a fairseq-mcts-sweep command. The second sweep of MCTS starts from what the
+first one chose, so stages are made when the ones before them are done.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from examples.common.runner import Stage
+from examples.multi30k.layout import METRICS, PLUGIN, SEED, Layout
+from examples.multi30k.values import ValueModel
+from fairseq_mcts.cli.sweep_grid import Setting, grid
+from fairseq_mcts.cli.sweep_results import Trial, best_of
+
+LENGTHS = ("--max-len-a", "2", "--max-len-b", "10")  # of all decoders
+BUDGET = 50
+
+#: what the paper tried (appendix)
+BEAM = {"beam": ("2", "4", "6", "8", "10", "20"), "lenpen": ("0.4", "0.6", "0.8", "1.0")}
+ALPHA = {
+    "vgbs-alpha": (
+        *("0.0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "1.0"),
+    )
+}
+TEMPERATURE = {
+    "sr-temperature": ("0.15", "0.25", "0.35", "0.45", "0.55", "0.65", "0.75", "0.85", "0.95")
+}
+EXPLORATION = {
+    "mcts-temperature": ("0.9", "1.1", "1.3"),
+    "mcts-c-puct": ("1", "2", "3", "4", "6", "8"),
+}
+BACKUP = {"mcts-choose": ("visits", "value"), "mcts-backup": ("mean", "max")}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One grid for one decoder and one model."""
+
+    name: str
+    metric: str  # that chooses
+    checkpoint: Path
+    options: tuple[str, ...]  # of the decoder, as far as they are fixed
+    grid: Mapping[str, Sequence[str]]
+    sentences: int
+    by_metric: bool = False  # whether the search itself asks the metric
+
+    def settings(self) -> list[Setting]:
+        return grid(self.grid)
+
+
+def sweep_stage(layout: Layout, sweep: Sweep, model_stage: Stage) -> Stage:
+    """The command; metrics that were not optimised are recorded too."""
+    others = [name for name in (*METRICS, "chrf") if name != sweep.metric]
+    metrics = [layout.metric(name) for name in (sweep.metric, *others)]
+    steered = ("--search-metric", layout.metric(sweep.metric)) if sweep.by_metric else ()
+    out = layout.sweep(sweep.name)
+    return Stage(
+        name=f"sweep-{sweep.name}",
+        title=f"tune on {sweep.sentences} validation sentences: {sweep.name}",
+        command=(
+            *("fairseq-mcts-sweep", str(layout.binarised), *PLUGIN, "--cpu", "--seed", SEED),
+            *("--gen-subset", "valid", "--path", str(sweep.checkpoint), "--batch-size", "50"),
+            *(*layout.subword_options, *LENGTHS, *sweep.options, *steered),
+            *(
+                part
+                for name, values in sweep.grid.items()
+                for part in ("--sweep", f"{name}={','.join(values)}")
+            ),
+            *(part for metric in metrics for part in ("--sweep-metric", metric)),
+            *("--sweep-sentences", str(sweep.sentences), "--sweep-out", str(out)),
+        ),
+        output=out,
+        progress=r"^(?P<done>\d+)/(?P<total>\d+) --",
+        reads=(model_stage,),
+    )
+
+
+def read_trials(folder: Path, settings: Sequence[Setting]) -> list[Trial]:
+    """The outcomes of a sweep in the order of its grid."""
+    found = {}
+    for path in sorted(folder.glob("trial-*.json")):
+        trial = Trial(**json.loads(path.read_text(encoding="utf-8")))
+        found[tuple(trial.flags)] = trial
+    missing = [str(setting) for setting in settings if tuple(setting.flags()) not in found]
+    if missing:
+        raise FileNotFoundError(f"{folder}: there is no trial of {missing[0]}")
+    return [found[tuple(setting.flags())] for setting in settings]
+
+
+def best_flags(layout: Layout, sweep: Sweep) -> tuple[str, ...]:
+    """What a finished sweep chooses."""
+    trials = read_trials(layout.sweep(sweep.name), sweep.settings())
+    return tuple(trials[best_of(trials, sweep.metric)].flags)
+
+
+def tune_beam(layout: Layout, sentences: int, run: Callable[[Sweep], None]) -> tuple[str, ...]:
+    """Beam search with GNMT's length normalisation, by BLEU."""
+    fixed = ("--beam-normalization", "gnmt")
+    sweep = Sweep("beam", "bleu", layout.policy, fixed, BEAM, sentences)
+    run(sweep)
+    return (*fixed, *best_flags(layout, sweep))
+
+
+@dataclass(frozen=True)
+class ValueTuning:
+    """The decoders that search by the value of one model, and for a metric that needs no reference
+    by the metric itself."""
+
+    layout: Layout
+    model: ValueModel
+    sentences: int
+    run: Callable[[Sweep], None]
+
+    @property
+    def unprivileged(self) -> bool:
+        return self.model.metric == "mlbertscore"
+
+    def tune(self) -> dict[str, tuple[str, ...]]:
+        """The best options by decoder."""
+        mcts = self.mcts()
+        chosen = {"vgbs": self.vgbs(), "srv": self.sample_and_rank("value"), "mcts": mcts}
+        if self.unprivileged:
+            chosen["sr"] = self.sample_and_rank("metric")
+            # the paper found the settings of V-MCTS best for rollouts too
+            chosen["mcts-rollout"] = (*mcts, "--mcts-leaf", "rollout")
+            chosen["mcts-terminal"] = (*mcts, "--mcts-terminal", "metric")
+        return chosen
+
+    def vgbs(self) -> tuple[str, ...]:
+        return self._tuned("vgbs", ("--search", "vgbs"), ALPHA)
+
+    def sample_and_rank(self, rank_by: str) -> tuple[str, ...]:
+        fixed = ("--search", "sr", "--sr-rank-by", rank_by)
+        name = "srv" if rank_by == "value" else "sr"
+        return self._tuned(name, fixed, TEMPERATURE, by_metric=rank_by == "metric")
+
+    def mcts(self) -> tuple[str, ...]:
+        """Temperature and exploration together, then backup and choice."""
+        preset = "unprivileged" if self.unprivileged else "privileged"
+        first = self._sweep(
+            "mcts-exploration", ("--search", "mcts", "--search-preset", preset), EXPLORATION
+        )
+        self.run(first)
+        explored = ("--search", "mcts", *best_flags(self.layout, first))
+        return self._tuned("mcts-backup", explored, BACKUP)
+
+    def _sweep(
+        self,
+        name: str,
+        fixed: tuple[str, ...],
+        options: Mapping[str, Sequence[str]],
+        by_metric: bool = False,
+    ) -> Sweep:
+        budget = ("--search-budget", str(BUDGET))
+        return Sweep(
+            f"{self.model.name}-{name}",
+            self.model.metric,
+            self.layout.value(self.model.name),
+            (*fixed, *budget),
+            options,
+            self.sentences,
+            by_metric,
+        )
+
+    def _tuned(
+        self,
+        name: str,
+        fixed: tuple[str, ...],
+        options: Mapping[str, Sequence[str]],
+        by_metric: bool = False,
+    ) -> tuple[str, ...]:
+        sweep = self._sweep(name, fixed, options, by_metric)
+        self.run(sweep)
+        return (*fixed, *best_flags(self.layout, sweep))

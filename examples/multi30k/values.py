@@ -1,0 +1,119 @@
+"""The stages that make values: scores of greedy translations, and models that predict them."""
+
+from dataclasses import dataclass
+
+from examples.common.runner import Stage
+from examples.multi30k.layout import PLUGIN, SEED, Layout
+from examples.multi30k.supervised import TRAINING_PROGRESS, SupervisedStages
+
+# The policy's loss draws the new model to the supervised one, from whose weights it starts.
+DISTILLED = ("--policy-loss", "kl")
+VALUE_ONLY = ("--policy-weight", "0")
+
+
+@dataclass(frozen=True)
+class ValueModel:
+    """A model with a value head: its name, the metric it predicts and how it learns that."""
+
+    name: str
+    metric: str
+    criterion: tuple[str, ...]
+    has_policy: bool = True
+    """Whether its own policy is trained too; decoders take the supervised one if not."""
+
+
+def dual(metric: str, name: str = "") -> ValueModel:
+    """Policy and value of source and prefix: what the paper calls the normal architecture."""
+    return ValueModel(name or f"dual-{metric}", metric, ("--criterion", "value", *DISTILLED))
+
+
+def hybrid(metric: str) -> ValueModel:
+    """Trained with a second pathway that reads the reference."""
+    return ValueModel(f"hybrid-{metric}", metric, ("--criterion", "hybrid", *DISTILLED))
+
+
+def value_only(metric: str, encoder_input: str, positions: str) -> ValueModel:
+    """One cell of the analysis of how hard the value is; with the reference as its input and all
+    prefixes it is what the paper calls cheating."""
+    return ValueModel(
+        f"value-{metric}-{encoder_input}-{positions}",
+        metric,
+        (
+            *("--criterion", "value", *VALUE_ONLY, "--value-weight", "1"),
+            *("--value-encoder-input", encoder_input, "--value-positions", positions),
+        ),
+        has_policy=False,
+    )
+
+
+def cheating(metric: str) -> ValueModel:
+    return value_only(metric, "reference", "every")
+
+
+#: the cells of the table of value errors
+CELLS = {
+    (encoder_input, positions): value_only("bleu", encoder_input, positions)
+    for encoder_input in ("source", "reference")
+    for positions in ("every", "finished")
+}
+
+
+@dataclass(frozen=True)
+class ValueTraining:
+    """All value models are trained alike, some two passes over the relabelled data."""
+
+    updates: int = 700
+    max_tokens: int = 1600
+    learning_rate: float = 0.0005
+    dropout: float = 0.1
+    sigma: float = 5.0  # of the normal distribution around a score, in buckets
+
+
+@dataclass(frozen=True)
+class ValueStages:
+    """Relabelling and training."""
+
+    layout: Layout
+    supervised: SupervisedStages
+    training: ValueTraining = ValueTraining()
+
+    def relabel(self, metric: str) -> Stage:
+        layout = self.layout
+        return Stage(
+            name=f"relabel-{metric}",
+            title=f"translate the training data greedily and score it by {metric}",
+            command=(
+                *("fairseq-mcts-relabel", str(layout.binarised), "--path", str(layout.policy)),
+                *("--metric", layout.metric(metric), *layout.subword_options),
+                *("--max-tokens", "4000", "--cpu", "--out", str(layout.scored(metric))),
+            ),
+            output=layout.scored(metric),
+            progress=r"(?P<done>[\d,]+)/(?P<total>[\d,]+) rows",
+            reads=(self.supervised.train(),),
+        )
+
+    def train(self, model: ValueModel) -> Stage:
+        layout, training = self.layout, self.training
+        updates = str(training.updates)
+        teacher = ("--teacher-path", str(layout.policy)) if model.has_policy else ()
+        return Stage(
+            name=model.name,
+            title=f"learn a value: {model.name}",
+            command=(
+                *("fairseq-train", str(layout.scored(model.metric)), *PLUGIN, "--cpu"),
+                *("--arch", "dual_head_multiquery_transformer_small", "--share-all-embeddings"),
+                *("--finetune-from-model", str(layout.policy), *model.criterion, *teacher),
+                *("--value-target", "hl-gauss", "--hl-gauss-sigma", str(training.sigma)),
+                *("--dropout", str(training.dropout), "--clip-norm", "1"),
+                *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--adam-eps", "1e-9"),
+                *("--lr", str(training.learning_rate), "--lr-scheduler", "polynomial_decay"),
+                *("--warmup-updates", "100", "--total-num-update", updates),
+                *("--max-update", updates, "--max-tokens", str(training.max_tokens)),
+                *("--no-epoch-checkpoints", "--save-dir", str(layout.value_folder(model.name))),
+                *("--log-format", "json", "--log-interval", "25", "--seed", SEED),
+            ),
+            output=layout.value_folder(model.name),
+            progress=TRAINING_PROGRESS,
+            total=training.updates,
+            reads=(self.relabel(model.metric),),
+        )

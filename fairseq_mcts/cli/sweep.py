@@ -1,0 +1,178 @@
+"""fairseq-mcts-sweep: decode some sentences with many settings and tell the best one."""
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fairseq_mcts.cli.sweep_grid import Setting, grid, parse_options
+from fairseq_mcts.cli.sweep_results import Trial, TrialStore, as_text
+from fairseq_mcts.metrics import Metric, build_metric
+from fairseq_mcts.register import register
+
+PROGRAM = "fairseq-mcts-sweep"
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """All options of fairseq-generate, and those of the sweep."""
+    from fairseq import options
+
+    parser: argparse.ArgumentParser = options.get_generation_parser(default_task="translation_mcts")
+    parser.prog = PROGRAM
+    parser.description = (
+        "Decode with all combinations of some options' values and score each; takes all options "
+        "of fairseq-generate. Networks are loaded once. Killed at any moment, the same command "
+        "goes on where it was."
+    )
+    group = parser.add_argument_group("sweep")
+    group.add_argument(
+        "--sweep",
+        action="append",
+        required=True,
+        metavar="NAME=VALUE,…",
+        help="an option of decoding and the values to try, e.g. mcts-c-puct=1,3,8; may be repeated",
+    )
+    group.add_argument(
+        "--sweep-metric",
+        action="append",
+        required=True,
+        metavar="NAME[:OPTION=VALUE,…]",
+        help="the first one chooses the best setting, further ones are shown beside it",
+    )
+    group.add_argument(
+        "--sweep-sentences",
+        type=int,
+        metavar="N",
+        help="decode the first N sentences of --gen-subset (default: all)",
+    )
+    group.add_argument(
+        "--sweep-out",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="folder for the translations and scores of every setting",
+    )
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    register()
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        run(arguments)
+    except (ValueError, OSError, ImportError) as error:
+        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print(f"\n{PROGRAM}: interrupted; the same command goes on from here", file=sys.stderr)
+        raise SystemExit(130) from None
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Try what has not been tried, print the table."""
+    from fairseq_mcts.cli.sweep_decoding import SubsetDecoder
+
+    options, cfg = _parse(arguments)
+    if options.sweep_sentences is not None and options.sweep_sentences < 1:
+        raise ValueError(f"--sweep-sentences {options.sweep_sentences}: must be at least 1")
+    if cfg.common_eval.path is None:
+        raise ValueError("--path is required")
+    settings = grid(parse_options(options.sweep, _options_with_values()))
+    # a value that some option refuses is found before anything is decoded
+    configurations = [_parse([*arguments, *setting.flags()])[1] for setting in settings]
+    metrics = _build_metrics(options.sweep_metric)
+    decoder = SubsetDecoder(cfg, options.sweep_sentences)
+    store = TrialStore(options.sweep_out)
+    trials = []
+    for number, (setting, of_setting) in enumerate(
+        zip(settings, configurations, strict=True), start=1
+    ):
+        key = _key(decoder, of_setting, metrics)
+        trial = store.read(key)
+        known = trial is not None
+        if trial is None:
+            trial = _try(decoder, setting, of_setting, metrics)
+            store.write(key, trial)
+        trials.append(trial)
+        score = metrics[0].format(trial.scores[metrics[0].name])
+        how = "already there" if known else f"{trial.seconds:.1f} s"
+        print(f"{number}/{len(settings)} {setting}: {metrics[0].name} {score} ({how})", flush=True)
+    print(f"\n{len(decoder.sources)} sentences\n{as_text(settings, trials, metrics)}")
+    for metric in metrics:
+        print(f"{metric.name}: {metric.signature()}")
+
+
+def _parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:
+    from fairseq import options
+    from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+
+    # fairseq adds to a parser what the arguments ask for: each parsing takes a new one
+    parsed = options.parse_args_and_arch(make_parser(), list(arguments))
+    return parsed, convert_namespace_to_omegaconf(parsed)
+
+
+def _options_with_values() -> list[str]:
+    """What may be swept: options of fairseq's generation and of the searches."""
+    import dataclasses
+
+    from fairseq.dataclass.configs import GenerationConfig
+
+    from fairseq_mcts.tasks.search_config import decoder_options
+
+    fields = [*dataclasses.fields(GenerationConfig), *decoder_options()]
+    return [
+        field.name.replace("_", "-")
+        for field in fields
+        if not field.name.startswith("_") and field.default is not False  # no switches
+    ]
+
+
+def _build_metrics(specs: Sequence[str]) -> list[Metric]:
+    metrics = [build_metric(spec) for spec in specs]
+    if len({metric.name for metric in metrics}) < len(metrics):
+        raise ValueError("--sweep-metric: the same metric is asked for twice")
+    return metrics
+
+
+def _key(decoder: Any, cfg: Any, metrics: Sequence[Metric]) -> str:
+    """Differs wherever the outcome of a trial may."""
+    from fairseq_mcts.cli.sweep_decoding import checkpoints_digest, generator_options
+
+    everything = [
+        checkpoints_digest(cfg),
+        cfg.common_eval.model_overrides,
+        {name: str(value) for name, value in sorted(vars(generator_options(cfg)).items())},
+        [cfg.common.seed, cfg.common.fp16],
+        [decoder.sources, decoder.references],
+        [metric.signature() for metric in metrics],
+    ]
+    return hashlib.blake2b(json.dumps(everything).encode(), digest_size=8).hexdigest()
+
+
+def _try(decoder: Any, setting: Setting, cfg: Any, metrics: Sequence[Metric]) -> Trial:
+    from fairseq_mcts.cli.sweep_decoding import generator_options
+
+    decoded = decoder.decode(generator_options(cfg), cfg.common.seed)
+    scores = {
+        metric.name: metric.corpus_score(
+            decoded.hypotheses, decoder.references if metric.privileged else decoder.sources
+        )
+        for metric in metrics
+    }
+    return Trial(
+        flags=setting.flags(),
+        scores=scores,
+        signatures={metric.name: metric.signature() for metric in metrics},
+        hypotheses=decoded.hypotheses,
+        tokens=decoded.statistics.tokens,
+        charged=decoded.statistics.charged,
+        made=decoded.statistics.made,
+        seconds=round(decoded.seconds, 2),
+    )
+
+
+if __name__ == "__main__":
+    main()

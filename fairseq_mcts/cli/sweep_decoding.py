@@ -1,0 +1,116 @@
+"""Decodes the same sentences again and again, with networks that stay in memory."""
+
+import ast
+import time
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from fairseq import checkpoint_utils, tasks, utils
+
+from fairseq_mcts.data.files import digest_of_files
+from fairseq_mcts.generators.statistics import DecodingStatistics
+from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.tasks.search_config import decoder_options
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The translations of one setting, in the order of the data, and what they took."""
+
+    hypotheses: list[str]
+    statistics: DecodingStatistics
+    seconds: float
+
+
+class SubsetDecoder:
+    """The first sentences of a split, the policy, and whatever the task remembers of values."""
+
+    def __init__(self, cfg: Any, sentences: int | None) -> None:
+        """`cfg` is fairseq's configuration of fairseq-generate."""
+        self._cfg = cfg
+        self._cuda = torch.cuda.is_available() and not cfg.common.cpu
+        self.task = tasks.setup_task(cfg.task)
+        self._models = self._load_models()
+        self.task.load_dataset(cfg.dataset.gen_subset)
+        self._dataset = self.task.dataset(cfg.dataset.gen_subset)
+        size = len(self._dataset)
+        if sentences is not None and sentences > size:
+            raise ValueError(
+                f"--sweep-sentences {sentences}: {cfg.dataset.gen_subset} has only {size}"
+            )
+        self._sentences = size if sentences is None else sentences
+        source_text, self._target_text = self._text_decoders()
+        rows = [self._dataset[index] for index in range(self._sentences)]
+        self.sources = [source_text.decode(row["source"]) for row in rows]
+        self.references = [self._target_text.decode(row["target"], escape_unk=True) for row in rows]
+        self._batches = self._make_batches()
+
+    def _load_models(self) -> list[Any]:
+        cfg = self._cfg
+        models, _ = checkpoint_utils.load_model_ensemble(
+            utils.split_paths(cfg.common_eval.path),
+            arg_overrides=ast.literal_eval(cfg.common_eval.model_overrides),
+            task=self.task,
+        )
+        for model in models:
+            if cfg.common.fp16:
+                model.half()
+            if self._cuda:
+                model.cuda()
+            model.prepare_for_inference_(cfg)
+        return list(models)
+
+    def _text_decoders(self) -> tuple[TextDecoder, TextDecoder]:
+        # the task remembers both, for metrics that steer a search
+        bpe = self.task.build_bpe(self._cfg.bpe)
+        tokenizer = self.task.build_tokenizer(self._cfg.tokenizer)
+        source, target = (
+            TextDecoder(dictionary, bpe, tokenizer, post_process=self._cfg.common_eval.post_process)
+            for dictionary in (self.task.source_dictionary, self.task.target_dictionary)
+        )
+        return source, target
+
+    def _make_batches(self) -> list[Any]:
+        order = self._dataset.ordered_indices()
+        limits = utils.resolve_max_positions(
+            self.task.max_positions(), *(model.max_positions() for model in self._models)
+        )
+        order = self.task.filter_indices_by_size(
+            order[order < self._sentences], self._dataset, limits, ignore_invalid_inputs=False
+        )
+        batches: list[Any] = self._dataset.batch_by_size(
+            order,
+            max_tokens=self._cfg.dataset.max_tokens,
+            max_sentences=self._cfg.dataset.batch_size,
+        )
+        return batches
+
+    def decode(self, options: Namespace, seed: int) -> Decoded:
+        """Translates by the generation and search options of `options`."""
+        torch.manual_seed(seed)  # where the searches take theirs from
+        generator = self.task.build_generator(self._models, options)
+        hypotheses = [""] * self._sentences
+        begun = time.perf_counter()
+        for batch in self._batches:
+            sample = self._dataset.collater([self._dataset[index] for index in batch])
+            sample = utils.move_to_cuda(sample) if self._cuda else sample
+            results = self.task.inference_step(generator, self._models, sample)
+            for index, result in zip(sample["id"].tolist(), results, strict=True):
+                hypotheses[index] = self._target_text.decode(result[0]["tokens"])
+        return Decoded(hypotheses, generator.statistics, time.perf_counter() - begun)
+
+
+def generator_options(cfg: Any) -> Namespace:
+    """What `build_generator` reads of a configuration: fairseq's options and the searches'."""
+    searches = {one.name: getattr(cfg.task, one.name) for one in decoder_options()}
+    return Namespace(**{**dict(cfg.generation), **searches})
+
+
+def checkpoints_digest(cfg: Any) -> str:
+    """Of the contents of all networks that a configuration uses."""
+    paths = [cfg.common_eval.path, cfg.task.value_path]
+    files = [Path(file) for path in paths if path for file in utils.split_paths(path)]
+    return digest_of_files(files)

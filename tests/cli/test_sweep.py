@@ -1,0 +1,119 @@
+"""fairseq-mcts-sweep: equal to fairseq-generate setting by setting, and resumed after a kill."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairseq_mcts.cli import sweep
+from fairseq_mcts.metrics.system_output import read_system
+from tests.generators.conftest import trained  # noqa: F401 - a fixture
+from tests.generators.trained import Trained
+
+SENTENCES = 12
+
+
+def arguments(models: Trained, out: Path, *more: str) -> list[str]:
+    return [
+        *(str(models.data), "--path", str(models.dual), "--cpu", "--post-process", "sentencepiece"),
+        *("--batch-size", "5", "--sweep-sentences", str(SENTENCES), "--sweep-out", str(out)),
+        *("--sweep-metric", "bleu", "--sweep-metric", "chrf", *more),
+    ]
+
+
+MCTS = ("--search", "mcts", "--mcts-simulations", "6", "--sweep", "mcts-c-puct=0.5,8")
+
+
+def trials(out: Path) -> dict[str, dict[str, Any]]:
+    found = [json.loads(path.read_text()) for path in out.glob("trial-*.json")]
+    return {" ".join(trial["flags"]): trial for trial in found}
+
+
+@pytest.mark.slow
+def test_each_setting_translates_as_fairseq_generate_does(
+    trained: Trained,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sweep.main(arguments(trained, tmp_path / "out", *MCTS))
+
+    found = trials(tmp_path / "out")
+    assert list(sorted(found)) == ["--mcts-c-puct 0.5", "--mcts-c-puct 8"]
+    assert found["--mcts-c-puct 0.5"]["hypotheses"] != found["--mcts-c-puct 8"]["hypotheses"]
+    results = tmp_path / "results"
+    trained.fairseq.run(
+        "generate",
+        *(str(trained.data), "--task", "translation_mcts", "--path", str(trained.dual), "--cpu"),
+        *("--post-process", "sentencepiece", "--results-path", str(results)),
+        *("--search", "mcts", "--mcts-simulations", "6", "--mcts-c-puct", "8"),
+    )
+    generated = read_system(results / "generate-test.txt").hypotheses[:SENTENCES]
+    assert found["--mcts-c-puct 8"]["hypotheses"] == generated
+    for trial in found.values():
+        assert trial["charged"] >= trial["made"] >= trial["tokens"]
+
+    shown = capsys.readouterr().out
+    best = max(found.values(), key=lambda trial: trial["scores"]["bleu"])
+    assert f"best by bleu: {' '.join(best['flags'])}\n" in shown
+    assert f"{SENTENCES} sentences" in shown
+
+
+@pytest.mark.slow
+def test_a_second_run_tries_only_what_is_new(
+    trained: Trained,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    sweep.main(arguments(trained, out, *MCTS))
+    lost = next(iter(sorted(out.glob("trial-*.json"))))
+    before = json.loads(lost.read_text())
+    lost.unlink()  # as if it had been killed there
+    capsys.readouterr()
+    sweep.main(arguments(trained, out, *MCTS[:-1], "mcts-c-puct=0.5,8,2"))
+
+    shown = capsys.readouterr().out
+    assert shown.count("already there") == 1
+    assert len(trials(out)) == 3
+    again = json.loads(lost.read_text())
+    assert {**again, "seconds": 0} == {**before, "seconds": 0}
+
+
+@pytest.mark.slow
+def test_beam_sizes_are_swept_too(
+    trained: Trained,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sweep.main(arguments(trained, tmp_path, "--sweep", "beam=1,4"))
+    found = trials(tmp_path)
+    assert found["--beam 4"]["made"] > 2 * found["--beam 1"]["made"]
+    rows = re.findall(
+        r"^ +([14]) +[\d.]+ +[\d.]+ +([\d.]+) +([\d.]+) ", capsys.readouterr().out, re.M
+    )
+    assert [row[0] for row in rows] == ["1", "4"]
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        (("--sweep", "cpu=1"), "--sweep cpu=1: decoding has no option --cpu with a value"),
+        (("--sweep", "beam=1,2", "--search", "mcts"), "--beam 1: not with --search mcts"),
+        (("--sweep", "beam=1", "--sweep-sentences", "0"), "--sweep-sentences 0: must be at least"),
+        (("--sweep", "beam=1", "--sweep-sentences", "999"), "--sweep-sentences 999: test has only"),
+        (("--sweep", "beam=1", "--sweep-metric", "bleu"), "the same metric is asked for twice"),
+    ],
+)
+def test_refusals_name_the_option(
+    trained: Trained,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    more: tuple[str, ...],
+    complaint: str,
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        sweep.main(arguments(trained, tmp_path, *more))
+    assert end.value.code == 2
+    assert complaint in capsys.readouterr().err

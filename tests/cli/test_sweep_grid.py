@@ -1,0 +1,38 @@
+"""The settings of a sweep."""
+
+import pytest
+
+from fairseq_mcts.cli.sweep_grid import Setting, grid, parse_options
+
+KNOWN = ("beam", "mcts-c-puct", "mcts-backup")
+
+
+def test_all_combinations_the_last_option_varies_fastest() -> None:
+    options = parse_options(["mcts-c-puct=1, 3", "--mcts_backup=mean,max"], KNOWN)
+    assert [str(setting) for setting in grid(options)] == [
+        "--mcts-c-puct 1 --mcts-backup mean",
+        "--mcts-c-puct 1 --mcts-backup max",
+        "--mcts-c-puct 3 --mcts-backup mean",
+        "--mcts-c-puct 3 --mcts-backup max",
+    ]
+
+
+def test_flags_are_ready_for_a_shell() -> None:
+    setting = Setting((("search-metric", "a b"), ("beam", "4")))
+    assert setting.flags() == ["--search-metric", "a b", "--beam", "4"]
+    assert str(setting) == "--search-metric 'a b' --beam 4"
+
+
+@pytest.mark.parametrize(
+    ("texts", "complaint"),
+    [
+        (["beams=1"], "--sweep beams=1: decoding has no option --beams with a value"),
+        (["beam=1", "beam=2"], "--sweep beam=2: --beam is swept twice"),
+        (["beam"], "--sweep beam: expected NAME=VALUE,VALUE,…"),
+        (["beam=1,,2"], "--sweep beam=1,,2: expected NAME=VALUE,VALUE,…"),
+        (["beam=1,2,1"], "--sweep beam=1,2,1: a value is given twice"),
+    ],
+)
+def test_what_cannot_be_swept_is_named(texts: list[str], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        parse_options(texts, KNOWN)

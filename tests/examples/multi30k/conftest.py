@@ -1,0 +1,61 @@
+"""A study on disk, made up."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from examples.multi30k.layout import Layout
+from fairseq_mcts.cli.sweep_grid import grid
+from fairseq_mcts.cli.sweep_results import Trial, TrialStore
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    return Layout(tmp_path / "data", tmp_path / "work", "encoder", "de")
+
+
+class Trials:
+    """Writes outcomes of sweeps as fairseq-mcts-sweep does."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    def write(
+        self, sweep: str, options: Mapping[str, Sequence[str]], scores: Sequence[float]
+    ) -> None:
+        """One score per setting: that of MLBERTScore; the others lie below it."""
+        store = TrialStore(self._layout.sweep(sweep))
+        for number, (setting, score) in enumerate(zip(grid(options), scores, strict=True)):
+            found = {"mlbertscore": score, "bertscore": score - 0.1, "bleu": score - 0.2, "chrf": 0}
+            trial = Trial(setting.flags(), found, {}, ["a"], 10, 500, 100, 1.5)
+            store.write(str(number), trial)
+
+
+@pytest.fixture
+def trials(layout: Layout) -> Trials:
+    return Trials(layout)
+
+
+def write_generated(folder: Path, hypotheses: Sequence[str]) -> None:
+    """What fairseq-generate leaves, not in the order of the test set."""
+    folder.mkdir(parents=True)
+    lines = [f"D-{number}\t-0.5\t{text}\n" for number, text in enumerate(hypotheses)]
+    (folder / "generate-test.txt").write_text("".join(reversed(lines)), encoding="utf-8")
+
+
+def write_decoding_log(layout: Layout, system: str, tokens: int = 100) -> None:
+    log = layout.pair / "stages" / f"decode-{system}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(
+        f"--search mcts: 6 sentences, {tokens} tokens; network evaluations: 5,000 charged, "
+        "1,250 made\nTranslated 6 sentences (100 tokens) in 12.3s (0.5 sentences/s)\n"
+    )
+
+
+def write_validation(layout: Layout, model: str, **numbers: float) -> None:
+    log = layout.pair / "stages" / f"{model}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    shown = json.dumps({f"valid_{name}": str(number) for name, number in numbers.items()})
+    log.write_text(f"2026-01-01 | INFO | valid | {shown}\n")

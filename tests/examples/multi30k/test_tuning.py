@@ -1,0 +1,99 @@
+"""What sweeps choose, and how one builds on another."""
+
+import itertools
+
+import pytest
+
+from examples.common.runner import Stage
+from examples.multi30k.layout import Layout
+from examples.multi30k.tuning import (
+    ALPHA,
+    BACKUP,
+    EXPLORATION,
+    TEMPERATURE,
+    Sweep,
+    ValueTuning,
+    best_flags,
+    sweep_stage,
+)
+from examples.multi30k.values import dual, hybrid
+from tests.examples.multi30k.conftest import Trials
+
+ALPHAS = {"vgbs-alpha": ("0.1", "0.5", "0.9")}
+
+
+def sweep(layout: Layout, metric: str = "mlbertscore") -> Sweep:
+    options = ("--search", "vgbs")
+    return Sweep("some", metric, layout.value("model"), options, ALPHAS, 7)
+
+
+def test_the_best_setting_is_chosen_and_of_equal_ones_the_first(
+    layout: Layout, trials: Trials
+) -> None:
+    trials.write("some", ALPHAS, [0.5, 0.75, 0.75])
+    assert best_flags(layout, sweep(layout)) == ("--vgbs-alpha", "0.5")
+
+
+def test_an_unfinished_sweep_chooses_nothing(layout: Layout, trials: Trials) -> None:
+    trials.write("some", {"vgbs-alpha": ("0.1", "0.9")}, [0.5, 0.6])
+    with pytest.raises(FileNotFoundError, match=r"there is no trial of --vgbs-alpha 0.5"):
+        best_flags(layout, sweep(layout))
+
+
+def test_the_command_shows_metrics_that_are_not_optimised(layout: Layout) -> None:
+    model = Stage("model", "model", ("train",), layout.value_folder("model"), reads=())
+    command = sweep_stage(layout, sweep(layout), model).command
+    metrics = [after for flag, after in itertools.pairwise(command) if flag == "--sweep-metric"]
+    assert metrics == ["mlbertscore:model=encoder", "bleu", "bertscore:model=encoder", "chrf"]
+    assert command[command.index("--sweep") + 1] == "vgbs-alpha=0.1,0.5,0.9"
+    assert command[command.index("--gen-subset") + 1] == "valid"
+
+
+def best_at(options: dict[str, tuple[str, ...]], position: int) -> list[float]:
+    count = 1
+    for values in options.values():
+        count *= len(values)
+    scores = [0.5] * count
+    scores[position] = 0.9
+    return scores
+
+
+def test_mcts_tunes_backup_at_the_best_exploration(layout: Layout, trials: Trials) -> None:
+    made: list[Sweep] = []
+    outcomes = {
+        "mcts-exploration": (EXPLORATION, 10),  # 1.1 and 6
+        "mcts-backup": (BACKUP, 3),  # value and max
+        "vgbs": (ALPHA, 9),  # 0.9
+        "srv": (TEMPERATURE, 1),  # 0.25
+        "sr": (TEMPERATURE, 6),  # 0.75
+    }
+
+    def run(sweep: Sweep) -> None:
+        made.append(sweep)
+        options, best = outcomes[sweep.name.removeprefix("dual-mlbertscore-")]
+        assert sweep.grid == options
+        trials.write(sweep.name, options, best_at(options, best))
+
+    chosen = ValueTuning(layout, dual("mlbertscore"), 5, run).tune()
+
+    explored = ("--search", "mcts", "--mcts-temperature", "1.1", "--mcts-c-puct", "6")
+    backup = next(one for one in made if one.name.endswith("backup"))
+    assert backup.options == (*explored, "--search-budget", "50")
+    mcts = (*explored, "--mcts-choose", "value", "--mcts-backup", "max")
+    assert chosen == {
+        "mcts": mcts,
+        "vgbs": ("--search", "vgbs", "--vgbs-alpha", "0.9"),
+        "srv": ("--search", "sr", "--sr-rank-by", "value", "--sr-temperature", "0.25"),
+        "sr": ("--search", "sr", "--sr-rank-by", "metric", "--sr-temperature", "0.75"),
+        "mcts-rollout": (*mcts, "--mcts-leaf", "rollout"),
+        "mcts-terminal": (*mcts, "--mcts-terminal", "metric"),
+    }
+    assert {one.name for one in made if one.by_metric} == {"dual-mlbertscore-sr"}
+
+
+def test_no_search_asks_a_metric_that_needs_the_reference(layout: Layout, trials: Trials) -> None:
+    def run(sweep: Sweep) -> None:
+        assert not sweep.by_metric
+        trials.write(sweep.name, sweep.grid, [0.5] * len(sweep.settings()))
+
+    assert set(ValueTuning(layout, hybrid("bleu"), 5, run).tune()) == {"vgbs", "srv", "mcts"}
