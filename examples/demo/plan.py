@@ -22,9 +22,9 @@ class Sizes:
     train_pairs: int = 20000
     held_out_pairs: int = 500
     pieces: int = 2000
-    updates: int = 1500
+    updates: int = 1200
     encoder_steps: int = 600
-    value_updates: int = 600
+    value_updates: int = 350
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class Plan:
                 *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
                 *("--finetune-from-model", str(self.checkpoint("policy"))),
                 *("--criterion", criterion, "--teacher-path", str(self.checkpoint("policy"))),
-                *(*options, "--value-target", "hl-gauss"),
+                *(*options, "--value-target", "hl-gauss", "--hl-gauss-sigma", "5"),
                 *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
                 *("--lr", "0.001", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "50"),
                 *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "2000"),
