@@ -254,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> common.Report:
     options = common.parse(parser, arguments)
     report = common.Report("exact reuse", options, {})
     setup = Setup(options)
-    for decoder in decoders(options.budget, setup.score):
+    for decoder in decoders(options.budget, setup.metric):
         report.add(measure(setup, decoder, options.batch_size, options.check))
     report.write()
     return report

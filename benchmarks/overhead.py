@@ -22,6 +22,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 from unittest import mock
 
 import common
@@ -89,23 +90,32 @@ def recording() -> Iterator[Recording]:
         yield record
 
 
-@torch.no_grad()
-def bare_network(model: object, sources: Sequence[Tensor], record: Recording) -> list[np.ndarray]:
-    """The values of all recorded batches, and the policies for nothing."""
-    dictionary = model.decoder.dictionary
-    vocabulary = Vocabulary(dictionary.eos(), dictionary.pad(), (dictionary.pad(),))
-    member = Member(model, vocabulary, policy=True, value=True)
-    member.stepper.begin(member.encode(sources))
-    values = []
-    for step in record.steps:
-        member.stepper.reserve(step.capacity)
-        features = member.stepper.step(None, step.batch)  # a transformer's stepper reads no tree
-        if step.wanted is None:
-            member.logprobs(features)
-        elif len(step.wanted):
-            member.logprobs(features[step.wanted])
-        values.append(member.values(features)[: step.batch.num_requested].numpy())
-    return values
+class BareNetwork:
+    """The network alone, on a recorded sequence of batches."""
+
+    def __init__(self, model: Any, sources: Sequence[Tensor], record: Recording) -> None:
+        dictionary = model.decoder.dictionary
+        vocabulary = Vocabulary(dictionary.eos(), dictionary.pad(), (dictionary.pad(),))
+        # weights are packed once, as a generator does it too
+        self._member = Member(model, vocabulary, policy=True, value=True)
+        self._sources = sources
+        self._record = record
+
+    @torch.no_grad()
+    def run(self) -> list[np.ndarray]:
+        """The values of all batches, [n] each; their policies are computed and dropped."""
+        member, stepper = self._member, self._member.stepper
+        stepper.begin(member.encode(self._sources))
+        values = []
+        for step in self._record.steps:
+            stepper.reserve(step.capacity)
+            features = stepper.step(None, step.batch)  # a transformer's stepper reads no tree
+            if step.wanted is None:
+                member.logprobs(features)
+            elif len(step.wanted):
+                member.logprobs(features[step.wanted])
+            values.append(member.values(features)[: step.batch.num_requested].numpy())
+        return values
 
 
 def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
@@ -116,10 +126,10 @@ def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
     generator = networks.search_generator(model, search, uses_value=True)
     with recording() as record:
         generator.generate([model], sample)
-    replayed = bare_network(model, sources, record)
+    network = BareNetwork(model, sources, record)
     seconds = common.alternate(
         {
-            "network": lambda: bare_network(model, sources, record),
+            "network": network.run,
             "search": lambda: generator.generate([model], sample),
         },
         options,
@@ -133,7 +143,7 @@ def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
             "calls": len(record.steps),
             "rows": record.rows,
         },
-        outputs_equal=same_values(record.values, replayed),
+        outputs_equal=same_values(record.values, network.run()),
     )
 
 

@@ -18,8 +18,9 @@ import statistics
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
+from threading import BrokenBarrierError
 from typing import Any
 
 import common
@@ -67,7 +68,12 @@ def write_checkpoint(data: Path, size: str, seed: int, path: Path) -> None:
     cfg = convert_namespace_to_omegaconf(args)
     model = networks.calibrate(tasks.setup_task(cfg.task).build_model(cfg.model), seed)
     saved = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
-    torch.save({"args": None, "cfg": saved, "model": model.state_dict()}, path)
+    state = {
+        **{"args": None, "cfg": saved, "model": model.state_dict()},
+        "optimizer_history": [{"lr_scheduler_state": {}, "num_updates": 0}],
+        "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}},
+    }
+    torch.save(state, path)
 
 
 class Runs:
@@ -88,14 +94,15 @@ class Runs:
         ]
         for worker in workers:
             worker.start()
-        barrier.wait(START_SECONDS)
+        with suppress(BrokenBarrierError):  # a worker failed: seen by its exit code
+            barrier.wait(START_SECONDS)
         begun = time.perf_counter()
         for worker in workers:
             worker.join()
         ended = time.perf_counter()
-        for number, worker in enumerate(workers):
-            if worker.exitcode:
-                raise RuntimeError(f"shard {number} of {processes} failed: {worker.exitcode}")
+        if any(worker.exitcode for worker in workers):
+            logs = [path.read_text(encoding="utf-8") for path in sorted(out.rglob("log.txt"))]
+            raise RuntimeError(f"a shard of {processes} failed: {' '.join(logs)[-1000:]}")
         self._command(out, "train", "--merge", "--num-shards", str(processes))
         return ended - begun
 
@@ -105,7 +112,11 @@ class Runs:
             *("--path", str(self.policy), "--metric", "bleu", "--cpu", "--batch-size", "32"),
             *("--max-len-b", str(networks.MAX_LENGTH), "--chunk-rows", str(self.chunk_rows)),
         )
-        self._command(out / f"warm-up-{number}", "valid", *recipe)
+        try:
+            self._command(out / f"warm-up-{number}", "valid", *recipe)
+        except BaseException:  # the command exits
+            barrier.abort()
+            raise
         barrier.wait(START_SECONDS)
         shard = ("--num-shards", str(processes), "--shard", str(number))
         self._command(out, "train", *recipe, *shard)
