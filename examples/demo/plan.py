@@ -33,6 +33,7 @@ class Plan:
 
     work: Path
     sizes: Sizes
+    decoders: tuple[Decoder, ...] = DECODERS
 
     @property
     def corpus(self) -> Path:
@@ -63,7 +64,7 @@ class Plan:
         return self.work / decoder.stage_name
 
     def stages(self) -> list[Stage]:
-        decoding = [self.decode(decoder) for decoder in DECODERS]
+        decoding = [self.decode(decoder) for decoder in self.decoders]
         return [
             *self.supervised(),
             self.train_encoder(),
