@@ -13,6 +13,8 @@ BIN := $(VENV)/bin
 TORCH ?= 2.13.0
 # Processes that share the tests. One thread each: two processes beat two threads.
 JOBS ?= 2
+# Size of the networks that `make bench` measures.
+SIZE ?= small
 # More options for pytest, e.g. PYTEST_ARGS='-m "not slow"'.
 PYTEST_ARGS ?=
 
@@ -25,7 +27,7 @@ export MALLOC_TRIM_THRESHOLD_ ?= 2147483648
 
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help setup test lint format demo ablation clean distclean
+.PHONY: help setup test lint format demo ablation bench clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -58,6 +60,10 @@ demo: $(INSTALLED) ## make data, train and decode: a first result in minutes (in
 
 ablation: $(INSTALLED) ## learn values of four difficulties and print their errors (in ./work)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m examples.ablation
+
+bench: $(INSTALLED) ## measure every claim about speed (SIZE=small or base; results in benchmarks/results)
+	$(BIN)/python -m pip install --quiet ctranslate2
+	$(BIN)/python benchmarks/render.py --size $(SIZE)
 
 clean: ## remove the demo's work and all caches
 	rm -rf work build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -42,16 +42,32 @@ class Loaded:
 
     def decode(self, leaves: int, simulations: int) -> tuple[list[dict[str, Any]], float, int]:
         """Hypotheses of single sentences, seconds, and calls of the network."""
+        generator = self._generator(leaves, simulations)
+        begun = time.perf_counter()
+        found = [self._translate(generator, [number])[0] for number in range(self.sentences)]
+        return found, time.perf_counter() - begun, generator.statistics.timing.network_calls
+
+    def decode_in_batches(self, size: int, simulations: int) -> list[list[int]]:
+        """The tokens of all sentences by the plain search."""
+        generator = self._generator(1, simulations)
+        found: list[list[int]] = []
+        for begin in range(0, self.sentences, size):
+            numbers = list(range(begin, min(begin + size, self.sentences)))
+            hypotheses = self._translate(generator, numbers)
+            found += [one["tokens"].tolist() for one in hypotheses]
+        return found
+
+    def _generator(self, leaves: int, simulations: int) -> Any:
         given = {"search": "mcts", "search_preset": "unprivileged", "mcts_leaves": leaves}
         args = Namespace(**{**vars(GenerationConfig()), **given, "mcts_simulations": simulations})
-        generator = self.task.build_generator(self.models, args)
+        return self.task.build_generator(self.models, args)
+
+    def _translate(self, generator: Any, numbers: list[int]) -> list[dict[str, Any]]:
         dataset = self.task.dataset("test")
-        found = []
-        begun = time.perf_counter()
-        for number in range(self.sentences):
-            sample = dataset.collater([dataset[number]])
-            found.append(self.task.inference_step(generator, self.models, sample)[0][0])
-        return found, time.perf_counter() - begun, generator.statistics.timing.network_calls
+        sample = dataset.collater([dataset[number] for number in numbers])
+        hypotheses = self.task.inference_step(generator, self.models, sample)
+        by_number = dict(zip(sample["id"].tolist(), hypotheses, strict=True))
+        return [by_number[number][0] for number in numbers]
 
 
 def load(data: str, path: str, sentences: int) -> Loaded:

@@ -15,7 +15,7 @@ from examples.common.runner import Runner, StageFailed
 from examples.common.threads import use_one_thread_each
 from examples.demo.plan import Plan, Sizes
 
-UPDATES = 1500
+UPDATES = 900
 
 
 def main() -> int:

@@ -39,6 +39,14 @@ def main() -> int:
         "--value-updates", type=int, default=Sizes.value_updates, help="training of each value"
     )
     parser.add_argument(
+        "--decoders",
+        nargs="+",
+        choices=[decoder.name for decoder in DECODERS],
+        default=[decoder.name for decoder in DECODERS],
+        metavar="NAME",
+        help="what to decode with (default: %(default)s)",
+    )
+    parser.add_argument(
         "--at-once", type=int, default=os.cpu_count() or 1, help="stages that run side by side"
     )
     args = parser.parse_args()
@@ -52,7 +60,9 @@ def main() -> int:
         args.encoder_steps,
         args.value_updates,
     )
-    plan = Plan(args.work, sizes)
+    plan = Plan(
+        args.work, sizes, tuple(decoder for decoder in DECODERS if decoder.name in args.decoders)
+    )
     runner = Runner(args.work, args.at_once)
     try:
         runner.run(plan.stages())
@@ -72,7 +82,7 @@ def report(plan: Plan, runner: Runner) -> None:
         (plan.corpus / f"test.{language}").read_text(encoding="utf-8").splitlines()
         for language in ("en", "de")
     )
-    outputs = {decoder.name: read_hypotheses(plan.decoded(decoder)) for decoder in DECODERS}
+    outputs = {decoder.name: read_hypotheses(plan.decoded(decoder)) for decoder in plan.decoders}
     for number in range(min(EXAMPLES, len(sources))):
         print(f"\n{'source':<17}{sources[number]}\n{'reference':<17}{references[number]}")
         for name, hypotheses in outputs.items():
@@ -86,7 +96,7 @@ def report(plan: Plan, runner: Runner) -> None:
             metric,
             read_cost(runner.log(plan.decode(decoder))),
         )
-        for decoder in DECODERS
+        for decoder in plan.decoders
     ]
     print(f"\n{len(references)} test sentences\n{table(results)}\n{CAPTION}")
     print("\nvalues of validation samples, every prefix")

@@ -22,9 +22,9 @@ class Sizes:
     train_pairs: int = 20000
     held_out_pairs: int = 500
     pieces: int = 2000
-    updates: int = 1500
+    updates: int = 1200
     encoder_steps: int = 600
-    value_updates: int = 600
+    value_updates: int = 350
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Plan:
 
     work: Path
     sizes: Sizes
+    decoders: tuple[Decoder, ...] = DECODERS
 
     @property
     def corpus(self) -> Path:
@@ -63,7 +64,7 @@ class Plan:
         return self.work / decoder.stage_name
 
     def stages(self) -> list[Stage]:
-        decoding = [self.decode(decoder) for decoder in DECODERS]
+        decoding = [self.decode(decoder) for decoder in self.decoders]
         return [
             *self.supervised(),
             self.train_encoder(),
@@ -189,16 +190,13 @@ class Plan:
 
     def train_dual_head(self) -> Stage:
         """The value of MLBERTScore, beside a policy that is to stay what it is."""
-        relabelling = self.relabel_for_mlbertscore()
-        return self._train_value("dual-head", "value", ("--value-weight", "1"), relabelling)
+        return self._train_value("dual-head", "value", self.relabel_for_mlbertscore())
 
     def train_hybrid(self) -> Stage:
         """The value of BLEU, which depends on a reference that decoding does not see."""
-        return self._train_value("hybrid", "hybrid", (), self.relabel_for_bleu())
+        return self._train_value("hybrid", "hybrid", self.relabel_for_bleu())
 
-    def _train_value(
-        self, model: str, criterion: str, options: tuple[str, ...], relabelling: Stage
-    ) -> Stage:
+    def _train_value(self, model: str, criterion: str, relabelling: Stage) -> Stage:
         updates = str(self.sizes.value_updates)
         folder = self.checkpoint(model).parent
         return Stage(
@@ -216,7 +214,8 @@ class Plan:
                 *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
                 *("--finetune-from-model", str(self.checkpoint("policy"))),
                 *("--criterion", criterion, "--teacher-path", str(self.checkpoint("policy"))),
-                *(*options, "--value-target", "hl-gauss"),
+                # a short training: the value weighs more than in the paper, its targets are wide
+                *("--value-weight", "1", "--value-target", "hl-gauss", "--hl-gauss-sigma", "5"),
                 *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
                 *("--lr", "0.001", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "50"),
                 *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "2000"),

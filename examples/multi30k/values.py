@@ -39,7 +39,7 @@ def value_only(metric: str, encoder_input: str, positions: str) -> ValueModel:
         f"value-{metric}-{encoder_input}-{positions}",
         metric,
         (
-            *("--criterion", "value", *VALUE_ONLY, "--value-weight", "1"),
+            *("--criterion", "value", *VALUE_ONLY),
             *("--value-encoder-input", encoder_input, "--value-positions", positions),
         ),
         has_policy=False,
@@ -66,6 +66,7 @@ class ValueTraining:
     max_tokens: int = 1600
     learning_rate: float = 0.0005
     dropout: float = 0.1
+    value_weight: float = 1.0  # more than the paper's 0.1: the training is short
     sigma: float = 5.0  # of the normal distribution around a score, in buckets
 
 
@@ -103,7 +104,8 @@ class ValueStages:
                 *("fairseq-train", str(layout.scored(model.metric)), *PLUGIN, "--cpu"),
                 *("--arch", "dual_head_multiquery_transformer_small", "--share-all-embeddings"),
                 *("--finetune-from-model", str(layout.policy), *model.criterion, *teacher),
-                *("--value-target", "hl-gauss", "--hl-gauss-sigma", str(training.sigma)),
+                *("--value-weight", str(training.value_weight), "--value-target", "hl-gauss"),
+                *("--hl-gauss-sigma", str(training.sigma)),
                 *("--dropout", str(training.dropout), "--clip-norm", "1"),
                 *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--adam-eps", "1e-9"),
                 *("--lr", str(training.learning_rate), "--lr-scheduler", "polynomial_decay"),

@@ -6,6 +6,7 @@ input become one product. Whoever changes a model's weights has to make these an
 """
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import torch
 import torch.nn.functional as F
@@ -16,45 +17,59 @@ from fairseq_mcts.decoding import Network
 RowFunction = Callable[[Tensor], Tensor]  # [..., C] -> [..., D]
 
 
-def row_linear(*layers: Network, relu: bool = False) -> RowFunction:
+def row_linear(
+    *layers: Network, relu: bool = False, scales: Sequence[float] | None = None
+) -> RowFunction:
     """All `layers` of one input side by side: [..., C] -> [..., sum of their outputs].
 
-    Only plain linear layers are taken apart; any other module is called as it is.
+    `scales` are factors of their outputs. Only plain linear layers are taken apart; any other
+    module is called as it is.
     """
+    scales = scales or [1.0] * len(layers)
     if not all(_is_plain(layer) for layer in layers):
-        return _with_relu(_one_after_the_other(layers), relu)
-    weight = torch.cat([layer.weight.detach() for layer in layers]) if len(layers) > 1 else None
-    if weight is None:
-        weight = layers[0].weight.detach()
-    bias = _joined_bias(layers)
+        return _with_relu(_one_after_the_other(layers, scales), relu)
+    weight, bias = _joined(layers, scales)
     if _can_pack(weight):
         return _packed(weight, bias, relu)
     return _with_relu(lambda x: F.linear(x, weight, bias), relu)
 
 
+def row_norm(norm: Network) -> RowFunction:
+    """A layer norm without the detour through its module; any other module as it is."""
+    if type(norm) is not nn.LayerNorm or _has_hooks(norm):
+        return norm
+    shape, weight, bias, epsilon = norm.normalized_shape, norm.weight, norm.bias, norm.eps
+    return lambda x: torch.layer_norm(x, shape, weight, bias, epsilon)
+
+
 def weights_version(models: Sequence[nn.Module]) -> tuple[tuple[int, int], ...]:
-    """Changes whenever a weight of the models does."""
+    """Changes whenever a weight or a buffer of the models does."""
     return tuple(
         (parameter.data_ptr(), parameter._version)
         for model in models
-        for parameter in model.parameters()
+        for parameter in chain(model.parameters(), model.buffers())
     )
 
 
+def _has_hooks(module: Network) -> bool:
+    return bool(module._forward_hooks or module._forward_pre_hooks)
+
+
 def _is_plain(layer: Network) -> bool:
-    hooks = ("_forward_hooks", "_forward_pre_hooks")
-    return type(layer) is nn.Linear and not any(getattr(layer, name) for name in hooks)
+    return type(layer) is nn.Linear and not _has_hooks(layer)
 
 
-def _joined_bias(layers: Sequence[nn.Linear]) -> Tensor | None:
-    if all(layer.bias is None for layer in layers):
-        return None
-    return torch.cat(
-        [
-            layer.weight.new_zeros(layer.out_features) if layer.bias is None else layer.bias
-            for layer in layers
-        ]
-    ).detach()
+def _joined(layers: Sequence[nn.Linear], scales: Sequence[float]) -> tuple[Tensor, Tensor | None]:
+    """One weight [D, C] and bias [D] for all layers; the weight itself if nothing is to be done."""
+    if len(layers) == 1 and scales[0] == 1.0:
+        bias = layers[0].bias
+        return layers[0].weight.detach(), None if bias is None else bias.detach()
+    weights, biases = [], []
+    for layer, scale in zip(layers, scales, strict=True):
+        bias = layer.weight.new_zeros(layer.out_features) if layer.bias is None else layer.bias
+        weights.append(layer.weight.detach() * scale)
+        biases.append(bias.detach() * scale)
+    return torch.cat(weights), torch.cat(biases)
 
 
 def _can_pack(weight: Tensor) -> bool:
@@ -74,10 +89,12 @@ def _packed(weight: Tensor, bias: Tensor | None, relu: bool) -> RowFunction:
     return lambda x: multiply(x, ordered, bias, activation, [], "")
 
 
-def _one_after_the_other(layers: Sequence[Network]) -> RowFunction:
-    if len(layers) == 1:
+def _one_after_the_other(layers: Sequence[Network], scales: Sequence[float]) -> RowFunction:
+    if len(layers) == 1 and scales[0] == 1.0:
         return layers[0]
-    return lambda x: torch.cat([layer(x) for layer in layers], dim=-1)
+    return lambda x: torch.cat(
+        [layer(x) * scale for layer, scale in zip(layers, scales, strict=True)], dim=-1
+    )
 
 
 def _with_relu(function: RowFunction, relu: bool) -> RowFunction:

@@ -6,16 +6,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from fairseq.models import BaseFairseqModel, FairseqDecoder
+from fairseq.models.transformer import TransformerModelBase
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
-from fairseq_mcts.decoding.linear import row_linear
+from fairseq_mcts.decoding.linear import RowFunction, row_linear
 from fairseq_mcts.decoding.readout import read_policies
 from fairseq_mcts.decoding.recomputing_stepper import RecomputingStepper
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, make_step_batch, padded_length
 from fairseq_mcts.decoding.stepper import EncoderOut, Stepper, TransformerStepper, can_step
+from fairseq_mcts.models.value_head import ValueHead, bucket_means, expected_value
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
+
+# what models do that take a softmax of their decoder's output
+_USUAL_PROBABILITIES = (
+    BaseFairseqModel.get_normalized_probs,
+    TransformerModelBase.get_normalized_probs,
+)
 
 
 class SearchMemoryError(RuntimeError):
@@ -54,6 +62,7 @@ class Member:
             else RecomputingStepper(model, vocabulary.pad)
         )
         self._project = row_linear(model.decoder.output_projection) if self._is_plain() else None
+        self._value = _value_reader(model.decoder.value_head) if value else None
 
     def _is_plain(self) -> bool:
         """Whether logits are one linear layer's output, and are normalised as usual."""
@@ -61,7 +70,7 @@ class Member:
         return (
             self._steppable
             and getattr(decoder, "adaptive_softmax", None) is None
-            and type(self.model).get_normalized_probs is BaseFairseqModel.get_normalized_probs
+            and type(self.model).get_normalized_probs in _USUAL_PROBABILITIES
             and type(decoder).get_normalized_probs is FairseqDecoder.get_normalized_probs
         )
 
@@ -92,7 +101,16 @@ class Member:
 
     def values(self, features: Tensor) -> Tensor:
         """[n, C] -> float32 [n]."""
-        return self.model.decoder.value_head(features)[1].float()
+        assert self._value is not None  # only members with that role are asked
+        return self._value(features)
+
+
+def _value_reader(head: Network) -> RowFunction:
+    """[n, C] -> float32 [n], as the value head does it."""
+    if type(head) is not ValueHead:
+        return lambda features: head(features)[1].float()
+    project, means = row_linear(head.projection), bucket_means(head.bucket_edges)
+    return lambda features: expected_value(project(features), means)
 
 
 def make_members(

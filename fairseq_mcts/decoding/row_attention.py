@@ -60,18 +60,19 @@ class _Projections:
 
     def query(self, x: Tensor) -> Tensor:
         if self._query is None:
-            self._query = row_linear(self._attention.q_proj)
-        return (self._query(x) * self._scaling).view(len(x), self._heads, self._size)
+            self._query = row_linear(self._attention.q_proj, scales=[self._scaling])
+        return self._query(x).view(len(x), self._heads, self._size)
 
     def query_key_value(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         if self._all is None:
             attention = self._attention
-            self._all = row_linear(attention.q_proj, attention.k_proj, attention.v_proj)
+            layers = (attention.q_proj, attention.k_proj, attention.v_proj)
+            self._all = row_linear(*layers, scales=[self._scaling, 1.0, 1.0])
         widths = [self._width, self._key_width, self._key_width]
         query, key, value = torch.split(self._all(x), widths, dim=1)
         shape = (len(x), *self.key_shape)
         return (
-            (query * self._scaling).view(len(x), self._heads, self._size),
+            query.reshape(len(x), self._heads, self._size),
             key.reshape(shape),
             value.reshape(shape),
         )

@@ -8,6 +8,7 @@ cost next to nothing.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -26,7 +27,6 @@ def padded_length(length: int) -> int:
     return max(MIN_LENGTH, -(-length // LENGTH_MULTIPLE) * LENGTH_MULTIPLE)
 
 
-@dataclass(frozen=True)
 class SentenceGroups:
     """The rows of a batch by sentence: g sentences with up to c rows each.
 
@@ -34,13 +34,49 @@ class SentenceGroups:
     sentence and the source's keys are never repeated per row.
     """
 
-    sentences: Tensor  # [g] ascending
-    sentence_bytes: bytes  # the same, to be compared without asking the device
-    # [g, c] rows of the batch, the first one repeated where a sentence has fewer; c is a multiple
-    # of MIN_ROWS, because kernels cut long products into blocks and no rest may be too small
-    rows: Tensor
-    places: Tensor  # [n] where each row stands in rows.flatten()
-    trivial: bool  # one row a sentence, in order: groups and rows are the same thing
+    def __init__(self, sentences: Int32, device: torch.device) -> None:
+        """`sentences` [n] is the sentence of each row."""
+        self._device = device
+        # one row a sentence, in order: groups and rows are the same thing
+        self.trivial = bool((sentences[1:] > sentences[:-1]).all())
+        if self.trivial:
+            present, self._group_of_row = sentences, np.arange(len(sentences))
+            self._counts = np.ones(len(sentences), np.int64)
+        else:
+            present, self._group_of_row, self._counts = np.unique(
+                sentences, return_inverse=True, return_counts=True
+            )
+        self.sentences = torch.from_numpy(present.astype(np.int64)).to(device)  # [g] ascending
+        self.sentence_bytes = present.tobytes()  # the same, to be compared on the host
+
+    @property
+    def rows(self) -> Tensor:
+        """[g, c] rows of the batch, the first one repeated where a sentence has fewer.
+
+        c is a multiple of MIN_ROWS, because kernels cut long products into blocks and no rest may
+        be too small.
+        """
+        return self._rows_and_places[0]
+
+    @property
+    def places(self) -> Tensor:
+        """[n] where each row stands in rows.flatten()"""
+        return self._rows_and_places[1]
+
+    @cached_property
+    def _rows_and_places(self) -> tuple[Tensor, Tensor]:
+        groups, counts = self._group_of_row, self._counts
+        widest = -(-int(counts.max()) // MIN_ROWS) * MIN_ROWS
+        order = np.argsort(groups, kind="stable")
+        first = np.cumsum(counts) - counts  # [g] where each group begins in `order`
+        place_in_group = np.empty(len(groups), np.int64)
+        place_in_group[order] = np.arange(len(groups)) - np.repeat(first, counts)
+        rows = np.repeat(order[first][:, None], widest, axis=1)
+        rows[groups, place_in_group] = np.arange(len(groups))
+        return (
+            torch.from_numpy(rows.astype(np.int64)).to(self._device),
+            torch.from_numpy(groups * widest + place_in_group).to(self._device),
+        )
 
 
 @dataclass(frozen=True)
@@ -81,24 +117,6 @@ def make_step_batch(
         depths=torch.from_numpy(depths.astype(np.int64)).to(device),
         paths=on_device,
         path_mask=mask,
-        groups=_group(requests.sentences[rows], device),
+        groups=SentenceGroups(requests.sentences[rows], device),
         numpy_paths=paths,
-    )
-
-
-def _group(sentences: Int32, device: torch.device) -> SentenceGroups:
-    present, group_of_row, counts = np.unique(sentences, return_inverse=True, return_counts=True)
-    widest = -(-int(counts.max()) // MIN_ROWS) * MIN_ROWS
-    order = np.argsort(group_of_row, kind="stable")
-    first = np.cumsum(counts) - counts  # [g] where each group begins in `order`
-    place_in_group = np.empty(len(sentences), np.int64)
-    place_in_group[order] = np.arange(len(sentences)) - np.repeat(first, counts)
-    rows = np.repeat(order[first][:, None], widest, axis=1)
-    rows[group_of_row, place_in_group] = np.arange(len(sentences))
-    return SentenceGroups(
-        sentences=torch.from_numpy(present.astype(np.int64)).to(device),
-        sentence_bytes=present.tobytes(),
-        rows=torch.from_numpy(rows.astype(np.int64)).to(device),
-        places=torch.from_numpy(group_of_row * widest + place_in_group).to(device),
-        trivial=len(counts) == len(sentences) and bool(np.all(np.diff(group_of_row) > 0)),
     )

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.key_value_pool import KeyValuePool
-from fairseq_mcts.decoding.linear import row_linear
+from fairseq_mcts.decoding.linear import RowFunction, row_linear, row_norm
 from fairseq_mcts.decoding.row_attention import MultiHeadRows, MultiQueryRows, RowAttention
 from fairseq_mcts.decoding.step_batch import SentenceGroups, StepBatch
 from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
@@ -53,7 +53,8 @@ class TransformerStepper:
     """
 
     def __init__(self, decoder: Network) -> None:
-        self._decoder = decoder
+        self._input = _InputLayer(decoder)
+        self._finish = _output_steps(decoder)
         self._layers = [_LayerStep(layer) for layer in decoder.layers]
         parameter = next(decoder.parameters())
         self._pool = KeyValuePool(
@@ -84,8 +85,8 @@ class TransformerStepper:
         self._pool.reserve(capacity)
 
     def step(self, tree: Tree, batch: StepBatch) -> Tensor:
-        decoder, groups = self._decoder, batch.groups
-        x = embed(decoder, batch)
+        groups = batch.groups
+        x = self._input(batch)
         source = self._source_of(groups)
         for index, layer in enumerate(self._layers):
             attention = layer.self_attention
@@ -105,7 +106,9 @@ class TransformerStepper:
             x = layer.after(layer.cross_attention_norm, x)
 
             x = layer.feed_forward(x)
-        return finish(decoder, x)
+        for step in self._finish:
+            x = step(x)
+        return x
 
     def _source_of(self, groups: SentenceGroups) -> "_Source":
         """What the sentences of `groups` attend to; a copy only when the sentences change."""
@@ -137,8 +140,9 @@ class _LayerStep:
         self._module = layer
         self.self_attention = _rows(layer.self_attn)
         self.cross_attention = _rows(layer.encoder_attn)
-        self.self_attention_norm = layer.self_attn_layer_norm
-        self.cross_attention_norm = layer.encoder_attn_layer_norm
+        self.self_attention_norm = row_norm(layer.self_attn_layer_norm)
+        self.cross_attention_norm = row_norm(layer.encoder_attn_layer_norm)
+        self._final_norm = row_norm(layer.final_layer_norm)
         # multi-query layers are always pre-norm
         self._pre_norm: bool = getattr(layer, "normalize_before", True)
         self._self_output = row_linear(layer.self_attn.out_proj)
@@ -150,11 +154,11 @@ class _LayerStep:
         self._widen = row_linear(layer.fc1, relu=has_relu)
         self._narrow = row_linear(layer.fc2)
 
-    def before(self, norm: Network, x: Tensor) -> Tensor:
+    def before(self, norm: RowFunction, x: Tensor) -> Tensor:
         """The norm in front of a block, in pre-norm layers."""
         return norm(x) if self._pre_norm else x
 
-    def after(self, norm: Network, x: Tensor) -> Tensor:
+    def after(self, norm: RowFunction, x: Tensor) -> Tensor:
         """The norm behind a block, in post-norm layers."""
         return x if self._pre_norm else norm(x)
 
@@ -171,7 +175,7 @@ class _LayerStep:
     def feed_forward(self, x: Tensor) -> Tensor:
         """The feed-forward block with residual and norm (--scale-fc and --scale-resids too)."""
         layer = self._module
-        residual, x = x, self.before(layer.final_layer_norm, x)
+        residual, x = x, self.before(self._final_norm, x)
         x = self._widen(x)
         if self._activation is not None:
             x = self._activation(x)
@@ -180,7 +184,7 @@ class _LayerStep:
         x = self._narrow(x)
         if getattr(layer, "w_resid", None) is not None:
             residual = layer.w_resid * residual
-        return self.after(layer.final_layer_norm, residual + x)
+        return self.after(self._final_norm, residual + x)
 
 
 def _rows(attention: Network) -> RowAttention:
@@ -189,19 +193,37 @@ def _rows(attention: Network) -> RowAttention:
     return MultiQueryRows(attention)
 
 
-def embed(decoder: Network, batch: StepBatch) -> Tensor:
-    """[n, C] the input of the first layer: each row's last token at its own position."""
-    x = decoder.embed_scale * decoder.embed_tokens(batch.tokens)
-    if getattr(decoder, "quant_noise", None) is not None:
-        x = decoder.quant_noise(x)
-    if getattr(decoder, "project_in_dim", None) is not None:
-        x = decoder.project_in_dim(x)
-    if decoder.embed_positions is not None:
-        longest = batch.paths.size(1)
-        x = x + position_rows(decoder.embed_positions, batch.depths, longest).to(x)
-    if getattr(decoder, "layernorm_embedding", None) is not None:
-        x = decoder.layernorm_embedding(x)
-    return x
+class _InputLayer:
+    """The input of the first layer: each row's last token at its own position."""
+
+    def __init__(self, decoder: Network) -> None:
+        self._scale: float = decoder.embed_scale
+        self._tokens = decoder.embed_tokens
+        self._before_positions = _modules(decoder, "quant_noise", "project_in_dim")
+        self._positions = decoder.embed_positions
+        self._behind_positions = _modules(decoder, "layernorm_embedding")
+
+    def __call__(self, batch: StepBatch) -> Tensor:
+        """[n, C]"""
+        x = self._scale * self._tokens(batch.tokens)
+        for module in self._before_positions:
+            x = module(x)
+        if self._positions is not None:
+            x = x + position_rows(self._positions, batch.depths, batch.paths.size(1)).to(x)
+        for module in self._behind_positions:
+            x = module(x)
+        return x
+
+
+def _output_steps(decoder: Network) -> list[RowFunction]:
+    """What the decoder does behind its last layer."""
+    return [row_norm(module) for module in _modules(decoder, "layer_norm", "project_out_dim")]
+
+
+def _modules(decoder: Network, *names: str) -> list[Network]:
+    """Those of the named modules that this decoder has."""
+    found = [getattr(decoder, name, None) for name in names]
+    return [module for module in found if module is not None]
 
 
 def position_rows(table: Network, depths: Tensor, longest: int) -> Tensor:
@@ -216,15 +238,6 @@ def position_rows(table: Network, depths: Tensor, longest: int) -> Tensor:
     if table.weights.size(0) < needed:
         table.weights = table.get_embedding(needed, table.embedding_dim, table.padding_idx)
     return table.weights.to(depths.device)[positions]
-
-
-def finish(decoder: Network, x: Tensor) -> Tensor:
-    """What the decoder does behind its last layer."""
-    if decoder.layer_norm is not None:
-        x = decoder.layer_norm(x)
-    if getattr(decoder, "project_out_dim", None) is not None:
-        x = decoder.project_out_dim(x)
-    return x
 
 
 def can_step(decoder: Network) -> bool:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from fairseq_mcts.decoding.linear import row_linear, weights_version
+from fairseq_mcts.decoding.linear import row_linear, row_norm, weights_version
 
 
 def layers() -> list[nn.Linear]:
@@ -27,6 +27,29 @@ def test_joined_layers_give_what_they_give_alone(dtype: torch.dtype, relu: bool)
     torch.testing.assert_close(row_linear(*modules, relu=relu)(x), expected)
     alone = modules[1](x).relu() if relu else modules[1](x)
     torch.testing.assert_close(row_linear(modules[1], relu=relu)(x), alone)
+
+
+@torch.no_grad()
+def test_outputs_are_scaled() -> None:
+    modules = layers()
+    x = torch.randn(5, 24)
+    scales = [0.3, 1.0, 2.0]
+    expected = torch.cat([m(x) * s for m, s in zip(modules, scales, strict=True)], dim=-1)
+    torch.testing.assert_close(row_linear(*modules, scales=scales)(x), expected)
+    torch.testing.assert_close(row_linear(modules[0], scales=[0.3])(x), 0.3 * modules[0](x))
+    special = Doubled(24, 8)
+    torch.testing.assert_close(row_linear(special, scales=[0.3])(x), 0.3 * special(x))
+
+
+@torch.no_grad()
+def test_norms_give_what_their_modules_give() -> None:
+    x = torch.randn(5, 24)
+    norm = nn.LayerNorm(24)
+    nn.init.normal_(norm.weight)
+    assert torch.equal(row_norm(norm)(x), norm(x))
+    hooked = nn.LayerNorm(24)
+    hooked.register_forward_hook(lambda module, inputs, output: output + 1)
+    assert torch.equal(row_norm(hooked)(x), hooked(x))
 
 
 @torch.no_grad()

@@ -1,0 +1,168 @@
+"""What V-MCTS takes beside the network: its wall time over that of the bare network.
+
+    python benchmarks/overhead.py [--size small|base] [--json FILE]
+
+One run of V-MCTS is recorded: the batches of prefixes that its decoder stepper was given, in order.
+"search" is V-MCTS as fairseq calls it, from source tokens to packed hypotheses. "network" is the
+bare network on the very same sequence of batches. It contains
+
+- the encoder, and the keys and values of the sources;
+- per batch the whole decoder (embedding, layers with the gathering of the ancestors' keys and
+  values, writing its own), the output layer with its softmax for the rows whose policy is wanted,
+  the value head for all rows, and the copy of the values to where a search could read them.
+
+It does not contain: walking trees, making requests and batches of them, masks, the second
+normaliser (of the prior's temperature), the choice of the best actions, storing answers. Values of
+both are compared to the last bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import common
+import networks
+import numpy as np
+import torch
+from torch import Tensor
+
+from fairseq_mcts.decoding.network_evaluator import Member, NetworkEvaluator, Vocabulary
+from fairseq_mcts.decoding.step_batch import StepBatch
+from fairseq_mcts.decoding.stepper import TransformerStepper
+from fairseq_mcts.search.evaluator import Answers, Question, Requests
+from fairseq_mcts.search.options import PRESETS, MctsOptions
+from fairseq_mcts.search.tree import Tree
+
+BARS = {"small": 1.25, "base": 1.10}
+
+
+@dataclass(frozen=True)
+class RecordedStep:
+    """One call of the stepper."""
+
+    capacity: int  # slots that there must be room for
+    batch: StepBatch
+    wanted: Tensor | None  # [p] rows whose policy is read; None: all
+
+
+@dataclass
+class Recording:
+    """Everything the network was asked in one search."""
+
+    steps: list[RecordedStep] = field(default_factory=list)
+    values: list[np.ndarray] = field(default_factory=list)  # the answers, [n] each
+
+    @property
+    def rows(self) -> int:
+        return sum(step.batch.num_requested for step in self.steps)
+
+
+@contextmanager
+def recording() -> Iterator[Recording]:
+    """Notes what any evaluator does meanwhile."""
+    record = Recording()
+    step, evaluate = TransformerStepper.step, NetworkEvaluator.evaluate
+    batches: list[StepBatch] = []
+
+    def noting_step(stepper: TransformerStepper, tree: Tree, batch: StepBatch) -> Tensor:
+        batches.append(batch)
+        return step(stepper, tree, batch)
+
+    def noting_evaluate(
+        evaluator: NetworkEvaluator, tree: Tree, requests: Requests, question: Question
+    ) -> Answers:
+        answers = evaluate(evaluator, tree, requests, question)
+        open_rows = np.flatnonzero(~requests.finished)
+        wanted = None if len(open_rows) == len(requests) else torch.from_numpy(open_rows)
+        record.steps.append(RecordedStep(tree.capacity, batches.pop(), wanted))
+        record.values.append(answers.values)
+        return answers
+
+    with (
+        mock.patch.object(TransformerStepper, "step", noting_step),
+        mock.patch.object(NetworkEvaluator, "evaluate", noting_evaluate),
+    ):
+        yield record
+
+
+class BareNetwork:
+    """The network alone, on a recorded sequence of batches."""
+
+    def __init__(self, model: Any, sources: Sequence[Tensor], record: Recording) -> None:
+        dictionary = model.decoder.dictionary
+        vocabulary = Vocabulary(dictionary.eos(), dictionary.pad(), (dictionary.pad(),))
+        # weights are packed once, as a generator does it too
+        self._member = Member(model, vocabulary, policy=True, value=True)
+        self._sources = sources
+        self._record = record
+
+    @torch.no_grad()
+    def run(self) -> list[np.ndarray]:
+        """The values of all batches, [n] each; their policies are computed and dropped."""
+        member, stepper = self._member, self._member.stepper
+        stepper.begin(member.encode(self._sources))
+        values = []
+        for step in self._record.steps:
+            stepper.reserve(step.capacity)
+            features = stepper.step(None, step.batch)  # a transformer's stepper reads no tree
+            if step.wanted is None:
+                member.logprobs(features)
+            elif len(step.wanted):
+                member.logprobs(features[step.wanted])
+            values.append(member.values(features)[: step.batch.num_requested].numpy())
+        return values
+
+
+def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
+    model = networks.multiquery("dual_head_multiquery_transformer", options.size, options.seed)
+    sources = networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
+    sample = networks.make_sample(model, sources)
+    search = MctsOptions(simulations=options.simulations, **PRESETS[preset]["mcts"])
+    generator = networks.search_generator(model, search, uses_value=True)
+    with recording() as record:
+        generator.generate([model], sample)
+    network = BareNetwork(model, sources, record)
+    seconds = common.alternate(
+        {
+            "network": network.run,
+            "search": lambda: generator.generate([model], sample),
+        },
+        options,
+    )
+    return common.Comparison(
+        f"V-MCTS ({preset}) / bare network",
+        seconds["search"] / seconds["network"],
+        common.at_most(BARS.get(options.size)),
+        {
+            **{f"{name} s": value for name, value in seconds.items()},
+            "calls": len(record.steps),
+            "rows": record.rows,
+        },
+        outputs_equal=same_values(record.values, network.run()),
+    )
+
+
+def same_values(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> bool:
+    """Bit for bit, except that a value is float32 in one and float64 in the other."""
+    return len(first) == len(second) and all(map(np.array_equal, first, second))
+
+
+def main(arguments: Sequence[str] | None = None) -> common.Report:
+    parser = common.make_parser(__doc__)
+    parser.add_argument("--sentences", type=int, default=32)
+    parser.add_argument("--simulations", type=int, default=50)
+    options = common.parse(parser, arguments)
+    report = common.Report("overhead", options, networks.settings())
+    for preset in ("privileged", "unprivileged"):
+        report.add(measure(options, preset))
+    report.write()
+    return report
+
+
+if __name__ == "__main__":
+    main()

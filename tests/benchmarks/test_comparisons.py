@@ -1,0 +1,105 @@
+"""Each benchmark at a toy size: it runs, and what it calls equal can come out unequal."""
+
+from pathlib import Path
+
+import against_ctranslate2
+import against_greedy
+import against_listing
+import beam_by_evaluator
+import growth
+import listing
+import multiquery
+import networks
+import numpy as np
+import overhead
+import pytest
+
+TOY = ("--size", "tiny", "--repeats", "1")
+FEW = (*TOY, "--sentences", "3")
+SEARCH = (*FEW, "--simulations", "4")
+
+
+def test_overhead_replays_the_very_same_network() -> None:
+    report = overhead.main(SEARCH)
+    assert [one.outputs_equal for one in report.comparisons] == [True, True]
+    for one in report.comparisons:
+        assert one.parts["rows"] > one.parts["calls"] > 0
+        assert one.figure == one.parts["search s"] / one.parts["network s"]
+
+
+def test_overhead_sees_another_value() -> None:
+    values = [np.array([0.25, 0.5]), np.array([0.75])]
+    assert overhead.same_values(values, [one.copy() for one in values])
+    assert not overhead.same_values(values, [values[0], np.array([0.7501])])
+    assert not overhead.same_values(values, values[:1])
+
+
+def test_listing_gives_the_same_translations() -> None:
+    report = against_listing.main(SEARCH)
+    for one in report.comparisons:
+        assert one.outputs_equal is True
+        assert one.parts["rows listing"] > one.parts["rows here"]
+
+
+def test_a_listing_with_an_error_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def second_best(search: listing.TokenSearch) -> np.ndarray:
+        return np.ones(len(search.rows), np.int64)
+
+    monkeypatch.setattr(listing.TokenSearch, "chosen", second_best)
+    report = against_listing.main(SEARCH)
+    assert {one.verdict for one in report.comparisons} == {"NOT met: outputs differ"}
+
+
+def test_against_greedy() -> None:
+    report = against_greedy.main(SEARCH)
+    assert all(0 < one.parts["made / charged"] < 1 for one in report.comparisons)
+
+
+def test_beam_by_evaluator_gives_fairseqs_translations() -> None:
+    report = beam_by_evaluator.main(FEW)
+    assert [one.outputs_equal for one in report.comparisons] == [True, True]
+
+
+def test_beam_by_evaluator_sees_other_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorter = networks.limits(max_len_b=networks.MIN_LENGTH)
+    monkeypatch.setattr(networks, "limits", lambda: shorter)
+    report = beam_by_evaluator.main(FEW)
+    assert {one.verdict for one in report.comparisons} == {"NOT met: outputs differ"}
+
+
+def test_ctranslate2_gives_the_same_translations() -> None:
+    pytest.importorskip("ctranslate2", reason="a dependency of this benchmark alone")
+    report = against_ctranslate2.main(FEW)
+    assert report.comparisons[0].outputs_equal is True
+
+
+def test_multiquery_compares_networks_of_one_size(tmp_path: Path) -> None:
+    grid = ("--rows", "4", "8", "--lengths", "2", "16", "--steps", "1")
+    report = multiquery.main((*TOY, *grid, "--plot", str(tmp_path / "plot.png")))
+    counts = report.settings["parameters of the decoders"].values()
+    assert max(counts) / min(counts) < 1.001
+    assert len(report.series) == 4
+    for point in report.series:
+        # four heads keep a key and a value each, here all share one of a quarter of the width
+        assert point["multi-head cache MiB"] == 4 * point["multi-query cache MiB"]
+    assert (tmp_path / "plot.png").stat().st_size > 1000
+
+
+def test_growth_fits_lines(tmp_path: Path) -> None:
+    sweeps = ("--simulations", "1", "3", "--length", "2", "4", "--sentences")
+    report = growth.main((*TOY, *sweeps, "--plot", str(tmp_path / "plot.png")))
+    assert [one.compared for one in report.comparisons] == [
+        "cost over simulations: worst point / line",
+        "cost over length: worst point / line",
+    ]
+    assert {point["sweep"] for point in report.series} == {"simulations", "length"}
+    assert (tmp_path / "plot.png").stat().st_size > 1000
+
+
+def test_growth_notices_a_cliff() -> None:
+    slope, offset, worst = growth.fit([1, 2, 3, 4], [3.0, 5.0, 7.0, 9.0])
+    assert (slope, offset, worst) == pytest.approx((2.0, 1.0, 1.0))
+    _, _, worst = growth.fit([1, 2, 3, 4, 5], [1.0, 2.0, 8.0, 4.0, 5.0])
+    assert worst > growth.WORST_BAR
+    with pytest.raises(ValueError, match="two points"):
+        growth.fit([1], [1.0])
