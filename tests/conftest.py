@@ -4,7 +4,8 @@ import gzip
 import itertools
 import os
 import random
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         known = marker.kwargs.get("seconds", 0) if marker else 0
         seconds[item.path] = max(seconds.get(item.path, 0), known)
     items.sort(key=lambda item: -seconds[item.path])
+
+
+@pytest.fixture(autouse=True)
+def usual_numbers() -> Iterator[None]:
+    """Undoes what trainings and benchmarks set for the whole process."""
+    yield
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_flush_denormal(False)
 
 
 class ParallelTexts(NamedTuple):

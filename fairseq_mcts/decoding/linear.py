@@ -6,7 +6,6 @@ input become one product. Whoever changes a model's weights has to make these an
 """
 
 from collections.abc import Callable, Sequence
-from itertools import chain
 
 import torch
 import torch.nn.functional as F
@@ -30,7 +29,7 @@ def row_linear(
         return _with_relu(_one_after_the_other(layers, scales), relu)
     weight, bias = _joined(layers, scales)
     if _can_pack(weight):
-        return _packed(weight, bias, relu)
+        return _with_relu(_packed(weight, bias), relu)
     return _with_relu(lambda x: F.linear(x, weight, bias), relu)
 
 
@@ -40,15 +39,6 @@ def row_norm(norm: Network) -> RowFunction:
         return norm
     shape, weight, bias, epsilon = norm.normalized_shape, norm.weight, norm.bias, norm.eps
     return lambda x: torch.layer_norm(x, shape, weight, bias, epsilon)
-
-
-def weights_version(models: Sequence[nn.Module]) -> tuple[tuple[int, int], ...]:
-    """Changes whenever a weight or a buffer of the models does."""
-    return tuple(
-        (parameter.data_ptr(), parameter._version)
-        for model in models
-        for parameter in chain(model.parameters(), model.buffers())
-    )
 
 
 def _has_hooks(module: Network) -> bool:
@@ -82,11 +72,10 @@ def _can_pack(weight: Tensor) -> bool:
     )
 
 
-def _packed(weight: Tensor, bias: Tensor | None, relu: bool) -> RowFunction:
+def _packed(weight: Tensor, bias: Tensor | None) -> RowFunction:
     ordered = torch.ops.mkldnn._reorder_linear_weight(weight, None)
     multiply = torch.ops.mkldnn._linear_pointwise
-    activation = "relu" if relu else "none"
-    return lambda x: multiply(x, ordered, bias, activation, [], "")
+    return lambda x: multiply(x, ordered, bias, "none", [], "")
 
 
 def _one_after_the_other(layers: Sequence[Network], scales: Sequence[float]) -> RowFunction:
@@ -98,4 +87,5 @@ def _one_after_the_other(layers: Sequence[Network], scales: Sequence[float]) -> 
 
 
 def _with_relu(function: RowFunction, relu: bool) -> RowFunction:
-    return (lambda x: F.relu(function(x))) if relu else function
+    # not by oneDNN, whose relu makes zeros of NaN: broken weights would pass unnoticed
+    return (lambda x: F.relu(function(x), inplace=True)) if relu else function

@@ -12,9 +12,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
-from fairseq_mcts.decoding.linear import weights_version
 from fairseq_mcts.decoding.network_evaluator import (
-    Member,
     NetworkEvaluator,
     SearchMemoryError,
     Vocabulary,
@@ -94,8 +92,6 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         self._vocabulary = Vocabulary(self.eos, self.pad, (self.pad,), penalties)
         self._value_models = torch.nn.ModuleList(value_models).eval()
         self._uses_value = bool(value_models)
-        self._members: list[Member] = []
-        self._version: object = None  # of the weights that the members were made from
         announce_compilation()
 
     @torch.no_grad()
@@ -154,7 +150,13 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         sources = [job.source for job in jobs]
         longest, shortest = self._length_limits([len(source) for source in sources])
         evaluator = NetworkEvaluator(
-            self._current_members(),
+            # made for every batch: between two of them a training may have changed the weights
+            make_members(
+                list(self.model.models),
+                list(self._value_models),
+                self._vocabulary,
+                separate=self._cheating_value,
+            ),
             self._vocabulary,
             start_token=bos_token,
             max_bytes=self._max_bytes,
@@ -188,19 +190,6 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         needed = slots * evaluator.bytes_per_slot + search.num_bytes
         self.statistics.peak_bytes = max(self.statistics.peak_bytes, needed)
         return search.results()
-
-    def _current_members(self) -> list[Member]:
-        """The models as the evaluator uses them, made anew only if their weights have changed."""
-        version = weights_version([*self.model.models, *self._value_models])
-        if version != self._version:
-            self._version = version
-            self._members = make_members(
-                list(self.model.models),
-                list(self._value_models),
-                self._vocabulary,
-                separate=self._cheating_value,
-            )
-        return self._members
 
     def _length_limits(self, source_lengths: list[int]) -> tuple[list[int], list[int]]:
         """Greatest and least number of tokens per sentence, eos not counted."""

@@ -175,7 +175,8 @@ def test_a_generator_sees_that_its_model_was_trained_on(trained: Trained) -> Non
     setup.task.inference_step(old, setup.models, sample)
     with torch.no_grad():
         for parameter in setup.models[0].decoder.parameters():
-            parameter.add_(0.05 * torch.randn_like(parameter))
+            # as fairseq's optimizers do it, past torch's count of versions
+            parameter.data.add_(0.05 * torch.randn_like(parameter))
     new = setup.generator(search="mcts", mcts_simulations=4, max_len_b=MAX_LEN)
     again, fresh = (
         setup.task.inference_step(generator, setup.models, sample) for generator in (old, new)
