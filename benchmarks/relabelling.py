@@ -12,6 +12,7 @@ processes can only be faster where two cores are idle: the machine's load is pri
 from __future__ import annotations
 
 import argparse
+import logging
 import multiprocessing
 import random
 import statistics
@@ -57,11 +58,13 @@ def write_corpus(folder: Path, size: str, rows: int, seed: int) -> None:
             builder.finalize(f"{prefix}.idx")
 
 
-def write_checkpoint(data: Path, size: str, seed: int, path: Path) -> None:
-    """A policy of `networks`, as fairseq-train saves one."""
+def write_checkpoint(
+    data: Path, size: str, seed: int, path: Path, family: str = "multiquery_transformer"
+) -> None:
+    """A network of `networks`, as fairseq-train saves one."""
     parser = fairseq_options.get_training_parser()
     given = [
-        *(str(data), "--task", "translation_mcts", "--arch", f"multiquery_transformer_{size}"),
+        *(str(data), "--task", "translation_mcts", "--arch", f"{family}_{size}"),
         *("--source-lang", "en", "--target-lang", "de", "--decoder-learned-pos"),
     ]
     args = fairseq_options.parse_args_and_arch(parser, input_args=given)
@@ -108,6 +111,7 @@ class Runs:
 
     def _shard(self, out: Path, number: int, processes: int, barrier: Any) -> None:
         torch.set_num_threads(self.threads)
+        logging.getLogger().setLevel(logging.WARNING)
         recipe = (
             *("--path", str(self.policy), "--metric", "bleu", "--cpu", "--batch-size", "32"),
             *("--max-len-b", str(networks.MAX_LENGTH), "--chunk-rows", str(self.chunk_rows)),
