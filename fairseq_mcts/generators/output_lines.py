@@ -88,6 +88,7 @@ def install(statistics: DecodingStatistics) -> None:
             continue  # not loaded, or a main program of the user's own
         module.__dict__["print"] = _print
     _summary.statistics = statistics
+    PrintedHypothesis.being_printed = None  # whoever read one before was no command of this run
     for name in _COMMANDS:
         commands_logger = logging.getLogger(name)
         if _summary not in commands_logger.filters:

@@ -80,7 +80,10 @@ def test_kills_at_random_moments_change_nothing(folder: Path, greedy: Path) -> N
             time.sleep(dice.uniform(0, 0.1))
             return True
 
-        assert forked.run(relabel.main, folder, arguments, kill_when=is_time).code == KILLED
+        ended = forked.run(relabel.main, folder, arguments, kill_when=is_time)
+        if list((folder / "killed").glob("*.score.npy")):
+            break  # it was quick: all chunks were there, and their merging had begun
+        assert ended.code == KILLED
         assert finished() >= before + 2  # nothing that was finished is lost
     relabelled(folder, *arguments)
     assert content(folder / "killed") == content(greedy)
