@@ -12,19 +12,15 @@ from collections.abc import Sequence
 
 import common
 import networks
-
-from fairseq_mcts.search.options import PRESETS, MctsOptions
+import vmcts
 
 BARS = {"small": 8.0, "base": 12.0}
 
 
 def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
-    model = networks.multiquery("dual_head_multiquery_transformer", options.size, options.seed)
-    sources = networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
-    sample = networks.make_sample(model, sources)
+    case = vmcts.make_case(options, preset)
+    model, sample, mcts = case.model, case.sample, case.generator
     greedy = networks.fairseq_generator(model, beam=1)
-    search = MctsOptions(simulations=options.simulations, **PRESETS[preset]["mcts"])
-    mcts = networks.search_generator(model, search, uses_value=True)
     seconds = common.alternate(
         {
             "greedy": lambda: greedy.generate([model], sample),
@@ -45,15 +41,7 @@ def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
 
 
 def main(arguments: Sequence[str] | None = None) -> common.Report:
-    parser = common.make_parser(__doc__)
-    parser.add_argument("--sentences", type=int, default=32)
-    parser.add_argument("--simulations", type=int, default=50)
-    options = common.parse(parser, arguments)
-    report = common.Report("against greedy", options, networks.settings())
-    for preset in ("privileged", "unprivileged"):
-        report.add(measure(options, preset))
-    report.write()
-    return report
+    return vmcts.report_presets("against greedy", __doc__, measure, arguments)
 
 
 if __name__ == "__main__":

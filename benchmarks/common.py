@@ -221,3 +221,13 @@ def _plain(value: Any) -> Any:
 
 def _short(value: Any) -> str:
     return f"{value:,.4g}" if isinstance(value, float) else f"{value}"
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Writes a matplotlib figure and lets go of it."""
+    from matplotlib import pyplot
+
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)

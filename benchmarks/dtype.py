@@ -12,7 +12,7 @@ of unchanged sentences is therefore also measured between two batch sizes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -20,29 +20,25 @@ from unittest import mock
 
 import common
 import leaves
+import networks
 import torch
 from torch import Tensor, nn
 
-from fairseq_mcts.decoding.linear import RowFunction, row_linear
+from fairseq_mcts.decoding.linear import RowFunction, joined, row_linear
 from fairseq_mcts.models.sizes import SIZES
 
 ROWS = 32
-VOCABULARIES = {"tiny": 500, "small": 8_000, "base": 32_000}
 USERS = ("row_attention", "stepper", "network_evaluator")  # modules that make linear layers
 
 
-def int8_linear(*layers: nn.Linear, relu: bool = False) -> RowFunction:
+def int8_linear(
+    *layers: nn.Linear, relu: bool = False, scales: Sequence[float] | None = None
+) -> RowFunction:
     """What `row_linear` does, with int8 weights (a scale per output) and activations."""
-    weight = torch.cat([layer.weight.detach() for layer in layers])
-    bias = torch.cat(
-        [
-            layer.weight.new_zeros(layer.out_features) if layer.bias is None else layer.bias
-            for layer in layers
-        ]
-    ).detach()
-    scales = weight.abs().amax(dim=1).clamp_min(1e-8) / 127
+    weight, bias = joined(layers, scales or [1.0] * len(layers))
+    steps = weight.abs().amax(dim=1).clamp_min(1e-8) / 127
     quantised = torch.quantize_per_channel(
-        weight, scales, torch.zeros(len(weight), dtype=torch.long), 0, torch.qint8
+        weight, steps, torch.zeros(len(weight), dtype=torch.long), 0, torch.qint8
     )
     packed = torch.ops.quantized.linear_prepack(quantised, bias)
     multiply = torch.ops.quantized.linear_dynamic
@@ -73,7 +69,11 @@ def apply_often(function: RowFunction, x: Tensor) -> None:
 def compare_products(report: common.Report, options: Any) -> None:
     size = SIZES[options.size]
     width, inner = int(size["decoder_embed_dim"]), int(size["decoder_ffn_embed_dim"])
-    for inputs, outputs in ((width, inner), (inner, width), (width, VOCABULARIES[options.size])):
+    for inputs, outputs in (
+        (width, inner),
+        (inner, width),
+        (width, networks.VOCABULARIES[options.size]),
+    ):
         layer = nn.Linear(inputs, outputs)
         half = nn.Linear(inputs, outputs).bfloat16()
         x = torch.randn(ROWS, inputs)

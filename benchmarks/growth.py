@@ -103,10 +103,7 @@ def plot(points: Sequence[dict[str, Any]], path: Path) -> None:
             axes.set_xlabel(name)
             axes.set_ylabel(quantity)
             axes.set_ylim(bottom=0)
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    common.save_figure(figure, path)
 
 
 def main(arguments: Sequence[str] | None = None) -> common.Report:

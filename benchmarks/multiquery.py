@@ -131,10 +131,7 @@ def plot(points: Sequence[dict[str, Any]], size: str, path: Path) -> None:
     axes.set_ylabel("steps per second, multi-query / multi-head")
     axes.set_title(f"Decoder steps on a CPU, size {size}, equal parameters")
     axes.legend()
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    common.save_figure(figure, path)
 
 
 def main(arguments: Sequence[str] | None = None) -> common.Report:

@@ -26,16 +26,15 @@ from typing import Any
 from unittest import mock
 
 import common
-import networks
 import numpy as np
 import torch
+import vmcts
 from torch import Tensor
 
 from fairseq_mcts.decoding.network_evaluator import Member, NetworkEvaluator, Vocabulary
 from fairseq_mcts.decoding.step_batch import StepBatch
 from fairseq_mcts.decoding.stepper import TransformerStepper
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
-from fairseq_mcts.search.options import PRESETS, MctsOptions
 from fairseq_mcts.search.tree import Tree
 
 BARS = {"small": 1.25, "base": 1.10}
@@ -119,18 +118,14 @@ class BareNetwork:
 
 
 def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
-    model = networks.multiquery("dual_head_multiquery_transformer", options.size, options.seed)
-    sources = networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
-    sample = networks.make_sample(model, sources)
-    search = MctsOptions(simulations=options.simulations, **PRESETS[preset]["mcts"])
-    generator = networks.search_generator(model, search, uses_value=True)
+    case = vmcts.make_case(options, preset)
     with recording() as record:
-        generator.generate([model], sample)
-    network = BareNetwork(model, sources, record)
+        case.generator.generate([case.model], case.sample)
+    network = BareNetwork(case.model, case.sources, record)
     seconds = common.alternate(
         {
             "network": network.run,
-            "search": lambda: generator.generate([model], sample),
+            "search": lambda: case.generator.generate([case.model], case.sample),
         },
         options,
     )
@@ -153,15 +148,7 @@ def same_values(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> bo
 
 
 def main(arguments: Sequence[str] | None = None) -> common.Report:
-    parser = common.make_parser(__doc__)
-    parser.add_argument("--sentences", type=int, default=32)
-    parser.add_argument("--simulations", type=int, default=50)
-    options = common.parse(parser, arguments)
-    report = common.Report("overhead", options, networks.settings())
-    for preset in ("privileged", "unprivileged"):
-        report.add(measure(options, preset))
-    report.write()
-    return report
+    return vmcts.report_presets("overhead", __doc__, measure, arguments)
 
 
 if __name__ == "__main__":

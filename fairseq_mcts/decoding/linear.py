@@ -27,7 +27,7 @@ def row_linear(
     scales = scales or [1.0] * len(layers)
     if not all(_is_plain(layer) for layer in layers):
         return _with_relu(_one_after_the_other(layers, scales), relu)
-    weight, bias = _joined(layers, scales)
+    weight, bias = joined(layers, scales)
     if _can_pack(weight):
         return _with_relu(_packed(weight, bias), relu)
     return _with_relu(lambda x: F.linear(x, weight, bias), relu)
@@ -49,7 +49,7 @@ def _is_plain(layer: Network) -> bool:
     return type(layer) is nn.Linear and not _has_hooks(layer)
 
 
-def _joined(layers: Sequence[nn.Linear], scales: Sequence[float]) -> tuple[Tensor, Tensor | None]:
+def joined(layers: Sequence[nn.Linear], scales: Sequence[float]) -> tuple[Tensor, Tensor | None]:
     """One weight [D, C] and bias [D] for all layers; the weight itself if nothing is to be done."""
     if len(layers) == 1 and scales[0] == 1.0:
         bias = layers[0].bias
