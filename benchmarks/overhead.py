@@ -8,12 +8,12 @@ bare network on the very same sequence of batches. It contains
 
 - the encoder, and the keys and values of the sources;
 - per batch the whole decoder (embedding, layers with the gathering of the ancestors' keys and
-  values, writing its own), the output layer with its softmax for the rows whose policy is wanted,
+  values, writing its own), the output layer up to its logits for the rows whose policy is wanted,
   the value head for all rows, and the copy of the values to where a search could read them.
 
-It does not contain: walking trees, making requests and batches of them, masks, the second
-normaliser (of the prior's temperature), the choice of the best actions, storing answers. Values of
-both are compared to the last bit.
+It does not contain: walking trees, making requests and batches of them, masks, normalising the
+policy (not even once: no softmax), the choice of the best actions, storing answers. Values of both
+are compared to the last bit.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class BareNetwork:
     def __init__(self, model: Any, sources: Sequence[Tensor], record: Recording) -> None:
         dictionary = model.decoder.dictionary
         vocabulary = Vocabulary(dictionary.eos(), dictionary.pad(), (dictionary.pad(),))
-        # weights are packed once, as a generator does it too
+        # weights are brought into order once, not once a batch of sentences as a generator does
         self._member = Member(model, vocabulary, policy=True, value=True)
         self._sources = sources
         self._record = record
@@ -110,9 +110,9 @@ class BareNetwork:
             stepper.reserve(step.capacity)
             features = stepper.step(None, step.batch)  # a transformer's stepper reads no tree
             if step.wanted is None:
-                member.logprobs(features)
+                member.scores(features)
             elif len(step.wanted):
-                member.logprobs(features[step.wanted])
+                member.scores(features[step.wanted])
             values.append(member.values(features)[: step.batch.num_requested].numpy())
         return values
 

@@ -1,8 +1,9 @@
 """Linear layers as a stepper applies them: to a few rows, thousands of times.
 
-On CPUs oneDNN multiplies by weights that were brought into its own order once, which is faster for
-few rows and wide outputs and gives each row the same bits in every batch. Layers that read the same
-input become one product. Whoever changes a model's weights has to make these anew.
+On CPUs the order of the weights in memory decides how fast a few rows are multiplied by them, so it
+is chosen once: large weights are packed by oneDNN, small ones are transposed for torch's own
+product. Both give each row the same bits in every batch. Layers that read the same input become one
+product. Whoever changes a model's weights has to make these anew.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,13 +14,17 @@ from torch import Tensor, nn
 
 from fairseq_mcts.decoding import Network
 
-RowFunction = Callable[[Tensor], Tensor]  # [..., C] -> [..., D]
+RowFunction = Callable[[Tensor], Tensor]  # [n, C] -> [n, D]
+
+# Weights that no longer fit a core's own cache gain from packing, by up to 1.6 × at 20 rows;
+# smaller ones lose up to 2 × by it (benchmarks/products.py).
+LARGE_WEIGHT = 2**20
 
 
 def row_linear(
     *layers: Network, relu: bool = False, scales: Sequence[float] | None = None
 ) -> RowFunction:
-    """All `layers` of one input side by side: [..., C] -> [..., sum of their outputs].
+    """All `layers` of one input side by side: [n, C] -> [n, sum of their outputs].
 
     `scales` are factors of their outputs. Only plain linear layers are taken apart; any other
     module is called as it is.
@@ -28,9 +33,11 @@ def row_linear(
     if not all(_is_plain(layer) for layer in layers):
         return _with_relu(_one_after_the_other(layers, scales), relu)
     weight, bias = joined(layers, scales)
-    if _can_pack(weight):
+    if weight.device.type != "cpu":
+        return _with_relu(lambda x: F.linear(x, weight, bias), relu)
+    if weight.numel() > LARGE_WEIGHT and _can_pack(weight):
         return _with_relu(_packed(weight, bias), relu)
-    return _with_relu(lambda x: F.linear(x, weight, bias), relu)
+    return _with_relu(_transposed(weight, bias), relu)
 
 
 def row_norm(norm: Network) -> RowFunction:
@@ -64,8 +71,7 @@ def joined(layers: Sequence[nn.Linear], scales: Sequence[float]) -> tuple[Tensor
 
 def _can_pack(weight: Tensor) -> bool:
     return (
-        weight.device.type == "cpu"
-        and weight.dtype == torch.float32
+        weight.dtype == torch.float32
         and torch._C._has_mkldnn
         and hasattr(torch.ops.mkldnn, "_linear_pointwise")
         and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
@@ -76,6 +82,13 @@ def _packed(weight: Tensor, bias: Tensor | None) -> RowFunction:
     ordered = torch.ops.mkldnn._reorder_linear_weight(weight, None)
     multiply = torch.ops.mkldnn._linear_pointwise
     return lambda x: multiply(x, ordered, bias, "none", [], "")
+
+
+def _transposed(weight: Tensor, bias: Tensor | None) -> RowFunction:
+    columns = weight.t().contiguous()  # [C, D]
+    if bias is None:
+        return lambda x: torch.mm(x, columns)
+    return lambda x: torch.addmm(bias, x, columns)
 
 
 def _one_after_the_other(layers: Sequence[Network], scales: Sequence[float]) -> RowFunction:

@@ -17,6 +17,7 @@ from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, make_step_batc
 from fairseq_mcts.decoding.stepper import EncoderOut, Stepper, TransformerStepper, can_step
 from fairseq_mcts.models.value_head import ValueHead, bucket_means, expected_value
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
+from fairseq_mcts.search.read_rows import TokenRules
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
 
 # what models do that take a softmax of their decoder's output
@@ -91,10 +92,10 @@ class Member:
         back = torch.tensor(np.argsort(order), device=tokens.device)
         return self.model.encoder.reorder_encoder_out(encoder_out, back)
 
-    def logprobs(self, features: Tensor) -> Tensor:
-        """[n, C] -> float32 [n, V]."""
+    def scores(self, features: Tensor) -> Tensor:
+        """[n, C] -> float32 [n, V], log-probabilities up to a constant a row."""
         if self._project is not None:
-            return torch.log_softmax(self._project(features), dim=-1, dtype=torch.float32)
+            return self._project(features).float()
         output = self.model.decoder.output_layer(features.unsqueeze(1))
         normalised: Tensor = self.model.get_normalized_probs((output, None), log_probs=True)
         return normalised.squeeze(1).float()
@@ -160,7 +161,12 @@ class NetworkEvaluator:
         self._max_bytes = max_bytes
         parameter = next(members[0].model.parameters())
         self._device, self._dtype = parameter.device, parameter.dtype
-        self._forbidden = torch.tensor(vocabulary.forbidden, dtype=torch.long, device=self._device)
+        self._rules = TokenRules(
+            eos=vocabulary.eos,
+            forbidden=np.array(vocabulary.forbidden, np.int32),
+            penalised=np.array([token for token, _ in vocabulary.penalties], np.int32),
+            penalties=np.array([penalty for _, penalty in vocabulary.penalties], np.float64),
+        )
 
     @torch.no_grad()
     def begin(
@@ -183,18 +189,17 @@ class NetworkEvaluator:
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
         batch = make_step_batch(tree, requests, self._start_token, self._device, self._dtype)
         self._reserve(tree.capacity)
-        policies: list[Tensor] = []
+        scores: list[Tensor] = []
         values: list[Tensor] = []
-        wanted = ~requests.finished
         for member in self._members:
             if not member.policy and not question.value:
                 continue
             features = member.stepper.step(tree, batch)
-            if member.policy and wanted.any():
-                policies.append(self._policy(member, features, wanted))
+            if member.policy and not requests.finished.all():
+                scores.append(member.scores(_unfinished_rows(features, requests.finished)))
             if member.value and question.value:
                 values.append(member.values(features))
-        answers = self._read_policies(policies, requests, question, wanted)
+        answers = self._read_policies(scores, requests, question)
         if question.value:
             answers = replace(answers, values=self._read_values(values, batch))
         self._check(tree, requests, question, answers)
@@ -210,28 +215,18 @@ class NetworkEvaluator:
         for member in self._members:
             member.stepper.reserve(capacity)
 
-    def _policy(self, member: Member, features: Tensor, wanted: Bool) -> Tensor:
-        """[n, V] log-probabilities; rows that are not wanted repeat others."""
-        if wanted.all():
-            return member.logprobs(features)[: len(wanted)]
-        rows = np.flatnonzero(wanted)
-        needed = np.resize(rows, max(len(rows), MIN_ROWS))
-        chosen = features[torch.from_numpy(needed).to(features.device)]
-        place = np.zeros(len(wanted), np.int64)
-        place[rows] = np.arange(len(rows))
-        return member.logprobs(chosen)[torch.from_numpy(place).to(features.device)]
-
     def _read_policies(
-        self, policies: list[Tensor], requests: Requests, question: Question, wanted: Bool
+        self, scores: list[Tensor], requests: Requests, question: Question
     ) -> Answers:
-        if not policies:
+        """`scores` [u or more, V] of each member, of the u requests that are not finished."""
+        if not scores:
             return _no_policies(len(requests), question.actions)
-        logprobs = policies[0]
-        if len(policies) > 1:
-            logprobs = torch.logsumexp(torch.stack(policies), dim=0) - np.log(len(policies))
-        for token, penalty in self._vocabulary.penalties:
-            logprobs[:, token] -= penalty
-        return read_policies(logprobs, self._forbidden, self._vocabulary.eos, requests, question)
+        mean = scores[0]
+        if len(scores) > 1:
+            mean = torch.logsumexp(torch.log_softmax(torch.stack(scores), dim=-1), dim=0)
+        unfinished = requests.unfinished()
+        answers = read_policies(mean[: len(unfinished)], unfinished, question, self._rules)
+        return answers.with_finished(requests.finished)
 
     @staticmethod
     def _read_values(values: list[Tensor], batch: StepBatch) -> Float64:
@@ -256,6 +251,15 @@ class NetworkEvaluator:
                     f"{fault} at sentence {requests.sentences[row][0]} of the batch, "
                     f"prefix {prefix}"
                 )
+
+
+def _unfinished_rows(features: Tensor, finished: Bool) -> Tensor:
+    """Rows of `features` [n or more, C] that are not `finished` [n]; MIN_ROWS at least."""
+    if not finished.any():
+        return features
+    rows = np.flatnonzero(~finished)
+    rows = np.resize(rows, max(len(rows), MIN_ROWS))
+    return features[torch.from_numpy(rows).to(features.device)]
 
 
 def _right_padded(sources: Sequence[Tensor], length: int, pad: int) -> tuple[Tensor, Tensor]:

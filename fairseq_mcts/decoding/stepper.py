@@ -90,22 +90,21 @@ class TransformerStepper:
         source = self._source_of(groups)
         for index, layer in enumerate(self._layers):
             attention = layer.self_attention
-            residual, x = x, layer.before(layer.self_attention_norm, x)
+            residual, x = x, layer.before_self_attention(x)
             query, key, value = attention.query_key_value(x)
             self._pool.write(index, batch.slots, key, value)
             keys, values = self._pool.read(index, batch.paths)
             x = attention.attend(query, keys, values, batch.path_mask)
-            x = residual + layer.after_self_attention(x)
-            x = layer.after(layer.self_attention_norm, x)
+            x = layer.behind_self_attention(residual + layer.self_output(x))
 
             attention = layer.cross_attention
-            residual, x = x, layer.before(layer.cross_attention_norm, x)
+            residual, x = x, layer.before_cross_attention(x)
             keys, values = source.keys_values[index]
             x = attention.attend_groups(attention.query(x), keys, values, source.mask, groups)
-            x = residual + layer.after_cross_attention(x)
-            x = layer.after(layer.cross_attention_norm, x)
+            x = layer.behind_cross_attention(residual + layer.cross_output(x))
 
-            x = layer.feed_forward(x)
+            residual, x = layer.scaled_residual(x), layer.before_feed_forward(x)
+            x = layer.behind_feed_forward(residual + layer.feed_forward(x))
         for step in self._finish:
             x = step(x)
         return x
@@ -134,57 +133,75 @@ class _Source(NamedTuple):
 
 
 class _LayerStep:
-    """One decoder layer's parts, whichever of the two kinds it is of."""
+    """One decoder layer's parts, whichever of the two kinds it is of.
+
+    What a layer does not have (the norms in front of its blocks or those behind them, fairseq's
+    optional scalings) is the identity: which parts there are is found out once and not at every
+    step.
+    """
 
     def __init__(self, layer: Network) -> None:
-        self._module = layer
         self.self_attention = _rows(layer.self_attn)
         self.cross_attention = _rows(layer.encoder_attn)
-        self.self_attention_norm = row_norm(layer.self_attn_layer_norm)
-        self.cross_attention_norm = row_norm(layer.encoder_attn_layer_norm)
-        self._final_norm = row_norm(layer.final_layer_norm)
         # multi-query layers are always pre-norm
-        self._pre_norm: bool = getattr(layer, "normalize_before", True)
-        self._self_output = row_linear(layer.self_attn.out_proj)
-        self.after_cross_attention = row_linear(layer.encoder_attn.out_proj)
-        self._activation = layer.activation_fn
+        before_blocks: bool = getattr(layer, "normalize_before", True)
+        norms = (layer.self_attn_layer_norm, layer.encoder_attn_layer_norm, layer.final_layer_norm)
+        rows = [row_norm(norm) for norm in norms]
+        none: list[RowFunction] = [_identity] * len(norms)
+        before, behind = (rows, none) if before_blocks else (none, rows)
+        self.before_self_attention, self.before_cross_attention, self.before_feed_forward = before
+        self.behind_self_attention, self.behind_cross_attention, self.behind_feed_forward = behind
+        self.self_output = _in_turn(
+            row_linear(layer.self_attn.out_proj), _head_scaling(layer), _optional(layer, "attn_ln")
+        )
+        self.cross_output = row_linear(layer.encoder_attn.out_proj)
         has_relu = layer.activation_fn in (F.relu, torch.relu)
-        if has_relu:
-            self._activation = None
-        self._widen = row_linear(layer.fc1, relu=has_relu)
-        self._narrow = row_linear(layer.fc2)
+        self.feed_forward = _in_turn(
+            row_linear(layer.fc1, relu=has_relu),
+            _identity if has_relu else layer.activation_fn,
+            _optional(layer, "ffn_layernorm"),
+            row_linear(layer.fc2),
+        )
+        self.scaled_residual = _residual_scaling(layer)
 
-    def before(self, norm: RowFunction, x: Tensor) -> Tensor:
-        """The norm in front of a block, in pre-norm layers."""
-        return norm(x) if self._pre_norm else x
 
-    def after(self, norm: RowFunction, x: Tensor) -> Tensor:
-        """The norm behind a block, in post-norm layers."""
-        return x if self._pre_norm else norm(x)
+def _identity(x: Tensor) -> Tensor:
+    return x
 
-    def after_self_attention(self, heads: Tensor) -> Tensor:
-        """[n, H * d] -> [n, C], with fairseq's optional scalings (--scale-heads, --scale-attn)."""
-        layer = self._module
-        x = self._self_output(heads)
-        if getattr(layer, "c_attn", None) is not None:
-            x = (x.view(len(x), layer.nh, layer.head_dim) * layer.c_attn[:, None]).flatten(1)
-        if getattr(layer, "attn_ln", None) is not None:
-            x = layer.attn_ln(x)
+
+def _in_turn(*functions: RowFunction) -> RowFunction:
+    """All but the identities, one after the other."""
+    first, *others = [one for one in functions if one is not _identity]
+    if not others:
+        return first
+
+    def apply(x: Tensor) -> Tensor:
+        x = first(x)
+        for function in others:
+            x = function(x)
         return x
 
-    def feed_forward(self, x: Tensor) -> Tensor:
-        """The feed-forward block with residual and norm (--scale-fc and --scale-resids too)."""
-        layer = self._module
-        residual, x = x, self.before(self._final_norm, x)
-        x = self._widen(x)
-        if self._activation is not None:
-            x = self._activation(x)
-        if getattr(layer, "ffn_layernorm", None) is not None:
-            x = layer.ffn_layernorm(x)
-        x = self._narrow(x)
-        if getattr(layer, "w_resid", None) is not None:
-            residual = layer.w_resid * residual
-        return self.after(self._final_norm, residual + x)
+    return apply
+
+
+def _optional(layer: Network, name: str) -> RowFunction:
+    module = getattr(layer, name, None)
+    return _identity if module is None else row_norm(module)
+
+
+def _head_scaling(layer: Network) -> RowFunction:
+    """fairseq's --scale-heads: [n, H * d] -> the same."""
+    factors = getattr(layer, "c_attn", None)
+    if factors is None:
+        return _identity
+    shape = (-1, layer.nh, layer.head_dim)
+    return lambda x: (x.view(shape) * factors[:, None]).flatten(1)
+
+
+def _residual_scaling(layer: Network) -> RowFunction:
+    """fairseq's --scale-resids."""
+    factors = getattr(layer, "w_resid", None)
+    return _identity if factors is None else lambda x: factors * x
 
 
 def _rows(attention: Network) -> RowAttention:

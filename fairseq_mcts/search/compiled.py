@@ -37,13 +37,24 @@ def compiled(function: Function) -> Function:
 
     No division in the kernels can be by zero, so none is checked (error_model).
     """
+    return _compiled(function, fastmath=False)
+
+
+def compiled_for_vectors(*liberties: str) -> Callable[[Function], Function]:
+    """`compiled`, with LLVM's named liberties ("reassoc": sums in any order, …): without them
+    loops that reduce a row to a number are not turned into vector instructions."""
+    return lambda function: _compiled(function, fastmath=set(liberties))
+
+
+def _compiled(function: Function, fastmath: bool | set[str]) -> Function:
+    options: dict[str, Any] = {"error_model": "numpy", "fastmath": fastmath}
     before = numba_config.CACHE_DIR
     # read by numba while it decorates, so other packages' caches stay where they are
     numba_config.CACHE_DIR = str(CACHE_FOLDER)
     try:
-        return numba.njit(cache=True, error_model="numpy")(function)
+        return numba.njit(cache=True, **options)(function)
     except (RuntimeError, OSError):  # nowhere to write: compile in every process
-        return numba.njit(error_model="numpy")(function)
+        return numba.njit(**options)(function)
     finally:
         numba_config.CACHE_DIR = before
 

@@ -55,6 +55,28 @@ class Requests:
     def __len__(self) -> int:
         return len(self.slots)
 
+    def unfinished(self) -> "Requests":
+        """Those whose policy is read, in their order."""
+        if not self.finished.any():
+            return self
+        rows = np.flatnonzero(~self.finished)
+        place = (np.cumsum(~self.finished) - 1).astype(np.int32)  # [n]
+        return Requests(
+            slots=self.slots[rows],
+            sentences=self.sentences[rows],
+            parents=self.parents[rows],
+            tokens=self.tokens[rows],
+            depths=self.depths[rows],
+            finished=self.finished[rows],
+            only_token=self.only_token[rows],
+            eos_allowed=self.eos_allowed[rows],
+            # finished prefixes have neither bans nor draws
+            banned_rows=place[self.banned_rows],
+            banned_tokens=self.banned_tokens,
+            draw_rows=place[self.draw_rows],
+            draw_uniforms=self.draw_uniforms,
+        )
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -67,6 +89,27 @@ class Answers:
     values: Float64  # [n] read only if the question wants them
     drawn_tokens: Int32  # [d]
     drawn_logprobs: Float64  # [d] the model's own log-probabilities
+
+    def with_finished(self, finished: Bool) -> "Answers":
+        """Answers to requests [n] of which these concern those that are not `finished` [n]."""
+        if not finished.any():
+            return self
+        rows, count, actions = np.flatnonzero(~finished), len(finished), self.weights.shape[1]
+        wider = Answers(
+            num_actions=np.zeros(count, np.int32),
+            action_tokens=np.zeros((count, actions), np.int32),
+            action_logprobs=np.zeros((count, actions)),
+            weights=np.zeros((count, actions)),
+            values=np.zeros(count),
+            drawn_tokens=self.drawn_tokens,
+            drawn_logprobs=self.drawn_logprobs,
+        )
+        wider.num_actions[rows] = self.num_actions
+        wider.action_tokens[rows] = self.action_tokens
+        wider.action_logprobs[rows] = self.action_logprobs
+        wider.weights[rows] = self.weights
+        wider.values[rows] = self.values
+        return wider
 
 
 class Evaluator(Protocol):

@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from fairseq_mcts.decoding.linear import row_linear, row_norm
+from fairseq_mcts.decoding.linear import LARGE_WEIGHT, row_linear, row_norm
+from fairseq_mcts.decoding.step_batch import MIN_ROWS
 
 
 def layers() -> list[nn.Linear]:
@@ -52,13 +53,25 @@ def test_norms_give_what_their_modules_give() -> None:
     assert torch.equal(row_norm(hooked)(x), hooked(x))
 
 
+@pytest.mark.parametrize("outputs", [16, LARGE_WEIGHT // 24 + 16])
 @torch.no_grad()
-def test_rows_have_the_same_bits_in_every_batch() -> None:
-    apply = row_linear(*layers())
+def test_rows_have_the_same_bits_in_every_batch(outputs: int) -> None:
+    torch.manual_seed(0)
+    apply = row_linear(nn.Linear(24, outputs))
     x = torch.randn(40, 24)
     whole = apply(x)
-    for count in range(1, 40):
+    for count in range(MIN_ROWS, 40):
         assert torch.equal(apply(x[:count]), whole[:count])
+
+
+@torch.no_grad()
+def test_large_weights_give_the_same_products() -> None:
+    torch.manual_seed(0)
+    large = nn.Linear(32, LARGE_WEIGHT // 32 + 1)
+    x = torch.randn(6, 32)
+    torch.testing.assert_close(row_linear(large)(x), large(x))
+    large.weight[3, 5] = torch.nan
+    assert row_linear(large, relu=True)(x)[:, 3].isnan().all()
 
 
 class Doubled(nn.Linear):

@@ -1,5 +1,7 @@
 """Both ways of reading policies give the same answers: compiled kernels and tensor operations."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairseq_mcts.decoding import readout
-from fairseq_mcts.search.evaluator import EMPTY_NUMBERS, EMPTY_ROWS, Requests, SamplingFilter
+from fairseq_mcts.decoding.device_readout import mask_rows, read_on_device
+from fairseq_mcts.search.evaluator import (
+    EMPTY_NUMBERS,
+    EMPTY_ROWS,
+    Answers,
+    Question,
+    Requests,
+    SamplingFilter,
+)
+from fairseq_mcts.search.read_rows import TokenRules
 from fairseq_mcts.search.tree import NO_NODE, NO_TOKEN
 
 EOS = 2
@@ -33,25 +44,40 @@ def make_requests(count: int, **changed: np.ndarray) -> Requests:
 
 @st.composite
 def tied_rows(draw: st.DrawFn) -> torch.Tensor:
-    """[n, V] log-probabilities of few different sizes, some of them -inf."""
+    """[n, V] scores of few different sizes, some of them -inf."""
     seed = draw(st.integers(0, 2**31))
     levels = draw(st.integers(1, 6))
     dice = np.random.default_rng(seed)
-    shape = (draw(st.integers(1, 5)), draw(st.integers(2, 40)))
-    rows = torch.log_softmax(torch.tensor(dice.integers(0, levels, shape)).float(), dim=-1)
+    shape = (draw(st.integers(1, 5)), draw(st.sampled_from([7, 40, 63, 64, 65, 300])))
+    rows = torch.tensor(dice.integers(0, levels, shape)).float()
     rows[torch.from_numpy(dice.random(shape) < draw(st.sampled_from([0.0, 0.3, 0.9])))] = -torch.inf
     return rows
 
 
-@settings(max_examples=150, deadline=None)
-@given(rows=tied_rows(), actions=st.integers(1, 45), seed=st.integers(0, 2**31))
-def test_best_tokens_are_the_same_with_ties(rows: torch.Tensor, actions: int, seed: int) -> None:
-    finished = np.random.default_rng(seed).random(len(rows)) < 0.3
-    compiled = readout.best_of_rows(rows, finished, actions)
-    on_device = readout.best_on_device(rows, finished, actions)
-    for one, other in zip(on_device, compiled, strict=True):
-        np.testing.assert_array_equal(one, other)
-        assert one.dtype == other.dtype
+def random_requests(dice: np.random.Generator, count: int, vocabulary: int) -> Requests:
+    """Forced tokens, early eos, bans and draws, here and there."""
+    only = np.where(dice.random(count) < 0.2, dice.integers(0, vocabulary, count), NO_TOKEN)
+    num_bans = int(dice.integers(0, 4))
+    bans = np.sort(dice.integers(0, count, num_bans))
+    bans = bans[only[bans] == NO_TOKEN]
+    return make_requests(
+        count,
+        only_token=only.astype(np.int32),
+        eos_allowed=dice.random(count) < 0.7,
+        banned_rows=bans.astype(np.int32),
+        banned_tokens=dice.integers(0, vocabulary, len(bans)).astype(np.int32),
+        draw_rows=np.sort(dice.integers(0, count, 12)).astype(np.int32),
+        draw_uniforms=dice.random(12),
+    )
+
+
+def make_rules(penalised: dict[int, float]) -> TokenRules:
+    return TokenRules(
+        eos=EOS,
+        forbidden=np.array([1], np.int32),
+        penalised=np.array(list(penalised), np.int32),
+        penalties=np.array(list(penalised.values()), np.float64),
+    )
 
 
 FILTERS = st.builds(
@@ -62,45 +88,99 @@ FILTERS = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     rows=tied_rows(),
-    drawing=FILTERS,
+    actions=st.sampled_from([0, 1, 3, 20, 45]),
     temperature=st.sampled_from([0.25, 0.75, 1.0, 1.5]),
+    over_allowed=st.booleans(),
+    penalised=st.sampled_from([{}, {3: 0.5}, {3: -0.75, 1: 2.25}]),
+    drawing=st.none() | FILTERS,
     seed=st.integers(0, 2**31),
 )
-def test_draws_are_the_same_with_ties_and_filters(
-    rows: torch.Tensor, drawing: SamplingFilter, temperature: float, seed: int
+def test_both_ways_give_the_same_answers(
+    rows: torch.Tensor,
+    actions: int,
+    temperature: float,
+    over_allowed: bool,
+    penalised: dict[int, float],
+    drawing: SamplingFilter | None,
+    seed: int,
 ) -> None:
-    rows[:, 0] = -1.0  # something is always allowed
+    rows[:, [0, 3]] = 1.0  # something is always allowed
     dice = np.random.default_rng(seed)
-    draw_rows = np.sort(dice.integers(0, len(rows), 30)).astype(np.int32)
-    # not on a boundary between two tokens, where the last bit of a sum decides
-    uniforms = dice.random(30)
-    compiled = readout.draw_from_rows(rows, draw_rows, uniforms, temperature, drawing)
-    on_device = readout.draw_on_device(rows, draw_rows, uniforms, temperature, drawing)
-    np.testing.assert_array_equal(on_device, compiled)
-    assert torch.isfinite(rows[draw_rows, compiled]).all()
+    requests = random_requests(dice, len(rows), rows.size(1))
+    rows[requests.only_token != NO_TOKEN] = 1.0  # a forced token is always possible
+    question = Question(actions, temperature, over_allowed, value=False, sampling=drawing)
+    rules = make_rules(penalised)
+    compiled = readout.read_on_host(rows.clone(), requests, question, rules)
+    on_device = read_on_device(rows.clone(), requests, question, rules)
+    for name in ("num_actions", "action_tokens", "drawn_tokens"):
+        np.testing.assert_array_equal(getattr(on_device, name), getattr(compiled, name), name)
+        assert getattr(on_device, name).dtype == getattr(compiled, name).dtype
+    for name in ("action_logprobs", "weights", "drawn_logprobs"):
+        np.testing.assert_allclose(
+            getattr(on_device, name), getattr(compiled, name), 1e-5, 1e-6, err_msg=name
+        )
+
+
+def test_answers_are_what_a_softmax_says() -> None:
+    dice = np.random.default_rng(3)
+    scores = dice.normal(0.0, 4.0, (3, 1000)).astype(np.float32)
+    scores[1, EOS] = 40.0  # by far the best, and not allowed
+    requests = make_requests(
+        3,
+        eos_allowed=np.array([True, False, True]),
+        banned_rows=np.array([2], np.int32),
+        banned_tokens=np.array([int(scores[2].argmax())], np.int32),
+    )
+    question = Question(actions=5, temperature=0.5, over_allowed=True, value=False)
+    read = readout.read_on_host(torch.tensor(scores), requests, question, make_rules({}))
+    exact = scores.astype(np.float64)
+    logprobs = exact - np.log(np.exp(exact - 40.0).sum(axis=1, keepdims=True)) - 40.0
+    masked = logprobs.copy()
+    masked[:, 1] = masked[1, EOS] = masked[2, requests.banned_tokens[0]] = -np.inf
+    best = np.argsort(-masked, axis=1, kind="stable")[:, :5]
+    np.testing.assert_array_equal(read.action_tokens, best)
+    np.testing.assert_allclose(
+        read.action_logprobs, np.take_along_axis(logprobs, best, 1), atol=1e-6
+    )
+    weights = np.exp(2.0 * (masked - masked.max(axis=1, keepdims=True)))
+    weights /= weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(read.weights, np.take_along_axis(weights, best, 1), rtol=1e-5)
 
 
 def test_draws_at_the_very_end_of_the_interval_stay_inside() -> None:
-    rows = torch.log(torch.tensor([[0.1, 0.2, 0.7, 0.0]]))
-    end = np.array([np.nextafter(1.0, 0.0)])
-    row = np.zeros(1, np.int32)
-    for drawn in (
-        readout.draw_from_rows(rows, row, end, 1.0, SamplingFilter()),
-        readout.draw_on_device(rows, row, end, 1.0, SamplingFilter()),
-    ):
-        assert drawn.tolist() == [2]
+    rows = torch.log(torch.tensor([[0.1, 0.0, 0.2, 0.7, 0.0]]))
+    requests = make_requests(
+        1, draw_rows=np.zeros(1, np.int32), draw_uniforms=np.array([np.nextafter(1.0, 0.0)])
+    )
+    question = Question(0, 1.0, over_allowed=False, value=False, sampling=SamplingFilter())
+    for read in (readout.read_on_host, read_on_device):
+        answers = read(rows.clone(), requests, question, make_rules({}))
+        assert answers.drawn_tokens.tolist() == [3]
 
 
-@pytest.mark.parametrize("on_device", [False, True])
-def test_nan_is_not_mistaken_for_a_forbidden_token(on_device: bool) -> None:
-    rows = torch.full((1, 8), torch.nan)
-    read = readout.best_on_device if on_device else readout.best_of_rows
-    counts, _, logprobs = read(rows, np.zeros(1, np.bool_), 3)
-    assert counts.tolist() == [3]
-    assert np.isnan(logprobs).any()
+@pytest.mark.parametrize("read", [readout.read_on_host, read_on_device])
+@pytest.mark.parametrize("broken", [slice(None), 5, 70])
+def test_nan_shows(read: Callable[..., Answers], broken: slice | int) -> None:
+    rows = torch.zeros((2, 100))
+    rows[1, broken] = torch.nan
+    question = Question(actions=3, temperature=0.7, over_allowed=True, value=False)
+    answers = read(rows, make_requests(2), question, make_rules({}))
+    assert np.isfinite(answers.action_logprobs[0]).all()
+    assert np.isnan(answers.action_logprobs[1]).any()
+
+
+@pytest.mark.parametrize("read", [readout.read_on_host, read_on_device])
+def test_nothing_is_left_where_nothing_is_allowed(read: Callable[..., Answers]) -> None:
+    rows = torch.full((1, 8), -torch.inf)
+    rows[0, EOS] = 0.0
+    requests = make_requests(1, eos_allowed=np.array([False]))
+    question = Question(actions=3, temperature=1.0, over_allowed=True, value=False)
+    answers = read(rows, requests, question, make_rules({}))
+    assert answers.num_actions.tolist() == [0]
+    assert not answers.weights.any()
 
 
 def test_masks_leave_what_may_follow() -> None:
@@ -112,8 +192,12 @@ def test_masks_leave_what_may_follow() -> None:
         banned_rows=np.array([0], np.int32),
         banned_tokens=np.array([4], np.int32),
     )
-    masked = readout.mask_rows(logprobs.clone(), torch.tensor([1]), EOS, requests)
+    masked = mask_rows(logprobs.clone(), make_rules({}), requests)
+    question = Question(actions=6, temperature=1.0, over_allowed=False, value=False)
+    answers = readout.read_on_host(logprobs.clone(), requests, question, make_rules({}))
     allowed = [row.isfinite().nonzero().flatten().tolist() for row in masked]
     assert allowed == [[0, 3, 5], [1]]
+    assert [sorted(set(row.tolist()) - {0}) for row in answers.action_tokens] == [[3, 5], [1]]
+    assert answers.num_actions.tolist() == [3, 1]
     kept = masked.isfinite()
     assert masked[kept].equal(logprobs[kept])

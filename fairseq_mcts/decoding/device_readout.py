@@ -1,0 +1,161 @@
+"""`readout` in tensor operations, for scores that are not in the CPU's memory.
+
+Only results cross over to the host.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
+from fairseq_mcts.search.read_rows import TokenRules
+from fairseq_mcts.search.tree import NO_TOKEN, Float64, Int32
+
+
+def read_on_device(
+    scores: Tensor,  # [n, V] float32
+    requests: Requests,
+    question: Question,
+    rules: TokenRules,
+) -> Answers:
+    """`readout.read_policies`"""
+    logprobs = torch.log_softmax(scores, dim=-1)
+    for token, penalty in zip(rules.penalised.tolist(), rules.penalties.tolist(), strict=True):
+        logprobs[:, token] -= penalty
+    temperature = question.temperature
+    tempered: Tensor | None = None  # [n, V] log-probabilities at the temperature
+    if not question.over_allowed and temperature != 1.0:
+        tempered = torch.log_softmax(logprobs / temperature, dim=-1)
+    rows = mask_rows(logprobs, rules, requests)
+    if question.over_allowed and question.actions:
+        scaled = rows if temperature == 1.0 else rows / temperature
+        tempered = torch.log_softmax(scaled, dim=-1)
+
+    counts, tokens, action_logprobs = best_on_device(rows, question.actions)
+    weights = action_logprobs
+    if tempered is not None:
+        places = torch.from_numpy(tokens.astype(np.int64)).to(rows.device)
+        weights = tempered.gather(1, places).cpu().numpy().astype(np.float64)
+    if question.over_allowed:
+        weights = np.exp(weights)
+    # what lies behind the last action is nothing, and nothing over nothing is no number
+    weights[np.arange(question.actions) >= counts[:, None]] = 0.0
+    drawing = question.sampling or SamplingFilter()
+    drawn = draw_on_device(rows, requests.draw_rows, requests.draw_uniforms, temperature, drawing)
+    return Answers(
+        num_actions=counts,
+        action_tokens=tokens,
+        action_logprobs=action_logprobs,
+        weights=weights,
+        values=np.zeros(len(requests)),
+        drawn_tokens=drawn,
+        drawn_logprobs=_entries(rows, requests.draw_rows, drawn),
+    )
+
+
+def mask_rows(
+    logprobs: Tensor,  # [n, V], overwritten
+    rules: TokenRules,
+    requests: Requests,
+) -> Tensor:
+    """The same rows with -inf for what may not follow the requested prefixes."""
+    device = logprobs.device
+    single = np.flatnonzero(requests.only_token != NO_TOKEN)
+    if len(single):
+        rows = torch.from_numpy(single).to(device)
+        tokens = torch.from_numpy(requests.only_token[single].astype(np.int64)).to(device)
+        kept = logprobs[rows, tokens]
+    forbidden = torch.from_numpy(rules.forbidden.astype(np.int64)).to(device)
+    logprobs.index_fill_(1, forbidden, -torch.inf)
+    early = np.flatnonzero(~requests.eos_allowed)
+    if len(early):
+        logprobs[torch.from_numpy(early).to(device), rules.eos] = -torch.inf
+    if len(requests.banned_rows):
+        banned = (
+            torch.from_numpy(requests.banned_rows.astype(np.int64)).to(device),
+            torch.from_numpy(requests.banned_tokens.astype(np.int64)).to(device),
+        )
+        logprobs[banned] = -torch.inf
+    if len(single):
+        logprobs[rows] = -torch.inf
+        logprobs[rows, tokens] = kept
+    return logprobs
+
+
+def best_on_device(rows: Tensor, actions: int) -> tuple[Int32, Int32, Float64]:
+    """Per row: how many actions there are, their tokens [n, A] and log-probabilities [n, A]."""
+    width = min(actions, rows.size(1))
+    if width == 0:  # a search that only draws
+        shape = (len(rows), actions)
+        return np.zeros(len(rows), np.int32), np.zeros(shape, np.int32), np.zeros(shape)
+    best, tokens = rows.topk(width, dim=-1)
+    # topk leaves the order of equal entries open: sort them by token id, then stably by value
+    by_token = tokens.argsort(dim=-1)
+    best, tokens = best.gather(1, by_token), tokens.gather(1, by_token)
+    by_value = best.argsort(dim=-1, descending=True, stable=True)
+    # and which of several entries that equal the last one it takes: rows with more are sorted whole
+    crowded = (rows >= best.amin(dim=-1, keepdim=True)).sum(dim=-1, keepdim=True) > width
+    packed = torch.cat([best.gather(1, by_value), tokens.gather(1, by_value), crowded], dim=1)
+    host = packed.double().cpu().numpy()  # [n, 2 * width + 1], the one transfer
+    found, found_tokens = host[:, :width].copy(), host[:, width : 2 * width].astype(np.int32)
+    again = np.flatnonzero((host[:, -1] > 0) & np.isfinite(found).all(axis=1))
+    if len(again):
+        crowd = rows[torch.from_numpy(again).to(rows.device)]
+        order = crowd.argsort(dim=-1, descending=True, stable=True)[:, :width]
+        found[again] = crowd.gather(1, order).double().cpu().numpy()
+        found_tokens[again] = order.int().cpu().numpy()
+
+    logprobs = np.zeros((len(rows), actions), np.float64)
+    ids = np.zeros((len(rows), actions), np.int32)
+    allowed = ~np.isneginf(found)  # NaN stays, to be found by the evaluator
+    logprobs[:, :width] = np.where(allowed, found, 0.0)
+    ids[:, :width] = np.where(allowed, found_tokens, 0)
+    return allowed.sum(axis=1).astype(np.int32), ids, logprobs
+
+
+def draw_on_device(
+    rows: Tensor,
+    draw_rows: Int32,
+    draw_uniforms: Float64,
+    temperature: float,
+    drawing: SamplingFilter,
+) -> Int32:
+    """[d] tokens drawn from the tempered and filtered distributions of the rows."""
+    if len(draw_rows) == 0:
+        return np.zeros(0, np.int32)
+    present, place = np.unique(draw_rows, return_inverse=True)
+    chosen = rows[torch.from_numpy(present.astype(np.int64)).to(rows.device)].double()
+    weights = torch.softmax(chosen / temperature, dim=-1)  # [p, V]
+    if 0 < drawing.top_k < rows.size(1) or drawing.top_p < 1.0:
+        order = chosen.argsort(dim=-1, descending=True, stable=True)
+        weights = weights.gather(1, order)
+        if 0 < drawing.top_k < rows.size(1):
+            weights[:, drawing.top_k :] = 0.0
+            weights /= weights.sum(dim=-1, keepdim=True)
+        if drawing.top_p < 1.0:
+            # the mass in front of each token; the same sums as the compiled kernel's
+            before = torch.nn.functional.pad(weights.cumsum(dim=-1)[:, :-1], (1, 0))
+            weights[before >= drawing.top_p] = 0.0
+            weights /= weights.sum(dim=-1, keepdim=True)
+        weights = torch.zeros_like(weights).scatter_(1, order, weights)
+    if drawing.epsilon > 0.0:
+        small = weights < drawing.epsilon
+        small.scatter_(1, chosen.argmax(dim=-1, keepdim=True), False)
+        weights[small] = 0.0
+        weights /= weights.sum(dim=-1, keepdim=True)
+    cumulative = weights.cumsum(dim=-1)[torch.from_numpy(place).to(rows.device)]  # [d, V]
+    targets = torch.from_numpy(draw_uniforms).to(rows.device) * cumulative[:, -1]
+    tokens = torch.searchsorted(cumulative, targets[:, None], right=True)[:, 0]
+    # rounding at the very end of the interval
+    last = (cumulative < cumulative[:, -1:]).sum(dim=-1)
+    return torch.minimum(tokens, last).int().cpu().numpy()
+
+
+def _entries(rows: Tensor, row_numbers: Int32, tokens: Int32) -> Float64:
+    if len(row_numbers) == 0:
+        return np.zeros(0, np.float64)
+    index = (
+        torch.from_numpy(row_numbers.astype(np.int64)).to(rows.device),
+        torch.from_numpy(tokens.astype(np.int64)).to(rows.device),
+    )
+    return rows[index].cpu().numpy().astype(np.float64)
