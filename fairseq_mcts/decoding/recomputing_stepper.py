@@ -43,7 +43,7 @@ class RecomputingStepper:
         tokens[:, 0] = batch.start_token
         inputs = torch.from_numpy(tokens.astype(np.int64)).to(batch.tokens)
         groups = batch.groups
-        sentences = groups.sentences[groups.places // groups.rows.size(1)]  # [n]
+        sentences = groups.of_rows
         encoder_out = self._model.encoder.reorder_encoder_out(self._encoder_out, sentences)
         features = self._model.decoder.extract_features(inputs, encoder_out=encoder_out)[0]
         return features[torch.arange(len(inputs), device=inputs.device), batch.depths]

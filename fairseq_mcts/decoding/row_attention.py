@@ -99,11 +99,11 @@ class MultiQueryRows(_Projections):
     def attend_groups(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, groups: SentenceGroups
     ) -> Tensor:
-        if groups.trivial and self._heads >= MIN_ROWS:  # all heads of a row are one product
-            return self.attend(query, key, value, mask)
-        grouped = query[groups.rows].flatten(1, 2)  # [g, c * H, d]
+        # all heads of a sentence's rows are one product
+        multiple = MIN_ROWS // math.gcd(MIN_ROWS, self._heads)
+        grouped = groups.gather(query, multiple).flatten(1, 2)  # [g, c * H, d]
         attended = self.attend(grouped, key, value, mask)  # [g, c * H * d]
-        return attended.view(-1, self._heads * self._size)[groups.places]
+        return groups.scatter(attended.view(len(grouped), -1, self._width), multiple)
 
 
 class MultiHeadRows(_Projections):
@@ -118,8 +118,9 @@ class MultiHeadRows(_Projections):
     def attend_groups(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, groups: SentenceGroups
     ) -> Tensor:
-        attended = self._attend(query[groups.rows], key, value, mask)  # [g, c, H, d]
-        return attended.reshape(-1, self._heads * self._size)[groups.places]
+        grouped = groups.gather(query, MIN_ROWS)  # [g, c, H, d]
+        attended = self._attend(grouped, key, value, mask)
+        return groups.scatter(attended.flatten(2), MIN_ROWS)
 
     def _attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
         """Queries [g, c, H, d] to keys and values [g, T, H, d] under [g, T]; [g, c, H, d]."""

@@ -8,7 +8,6 @@ cost next to nothing.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import torch
@@ -37,36 +36,51 @@ class SentenceGroups:
     def __init__(self, sentences: Int32, device: torch.device) -> None:
         """`sentences` [n] is the sentence of each row."""
         self._device = device
-        # one row a sentence, in order: groups and rows are the same thing
-        self.trivial = bool((sentences[1:] > sentences[:-1]).all())
-        if self.trivial:
-            present, self._group_of_row = sentences, np.arange(len(sentences))
-            self._counts = np.ones(len(sentences), np.int64)
-        else:
-            present, self._group_of_row, self._counts = np.unique(
-                sentences, return_inverse=True, return_counts=True
-            )
+        self._sentences = sentences
+        changes = np.flatnonzero(sentences[1:] != sentences[:-1]) + 1
+        first = np.concatenate([[0], changes])  # [g] if rows come in the order of sentences
+        sizes = np.diff(first, append=len(sentences))
+        ordered = bool((sentences[1:] >= sentences[:-1]).all())
+        # how many rows each sentence has, if all have the same number and stand in order: groups
+        # are then but another view of the rows
+        self._size = int(sizes[0]) if ordered and (sizes == sizes[0]).all() else None
+        present = sentences[first] if ordered else np.unique(sentences)
         self.sentences = torch.from_numpy(present.astype(np.int64)).to(device)  # [g] ascending
         self.sentence_bytes = present.tobytes()  # the same, to be compared on the host
+        self._layouts: dict[int, tuple[Tensor, Tensor]] = {}  # by multiple
 
     @property
-    def rows(self) -> Tensor:
-        """[g, c] rows of the batch, the first one repeated where a sentence has fewer.
+    def of_rows(self) -> Tensor:
+        """[n] the sentence of each row."""
+        return torch.from_numpy(self._sentences.astype(np.int64)).to(self._device)
 
-        c is a multiple of MIN_ROWS, because kernels cut long products into blocks and no rest may
-        be too small.
+    def gather(self, rows: Tensor, multiple: int) -> Tensor:
+        """[n, ...] -> [g, c, ...], the first row of a sentence repeated where it has fewer.
+
+        c is a multiple of `multiple`: kernels cut long products into blocks, and no rest may be
+        too small (see the top of this file).
         """
-        return self._rows_and_places[0]
+        if self._is_view(multiple):
+            return rows.view(len(self.sentences), -1, *rows.shape[1:])
+        return rows[self._layout(multiple)[0]]
 
-    @property
-    def places(self) -> Tensor:
-        """[n] where each row stands in rows.flatten()"""
-        return self._rows_and_places[1]
+    def scatter(self, groups: Tensor, multiple: int) -> Tensor:
+        """[g, c, ...] -> [n, ...], the way back."""
+        flat = groups.flatten(0, 1)
+        return flat if self._is_view(multiple) else flat[self._layout(multiple)[1]]
 
-    @cached_property
-    def _rows_and_places(self) -> tuple[Tensor, Tensor]:
-        groups, counts = self._group_of_row, self._counts
-        widest = -(-int(counts.max()) // MIN_ROWS) * MIN_ROWS
+    def _is_view(self, multiple: int) -> bool:
+        return self._size is not None and self._size % multiple == 0
+
+    def _layout(self, multiple: int) -> tuple[Tensor, Tensor]:
+        """[g, c] rows of the batch, and [n] where each row stands among them."""
+        if multiple not in self._layouts:  # every layer of a decoder asks for the same
+            self._layouts[multiple] = self._new_layout(multiple)
+        return self._layouts[multiple]
+
+    def _new_layout(self, multiple: int) -> tuple[Tensor, Tensor]:
+        _, groups, counts = np.unique(self._sentences, return_inverse=True, return_counts=True)
+        widest = -(-int(counts.max()) // multiple) * multiple
         order = np.argsort(groups, kind="stable")
         first = np.cumsum(counts) - counts  # [g] where each group begins in `order`
         place_in_group = np.empty(len(groups), np.int64)
