@@ -36,8 +36,8 @@ def row_linear(
     if weight.device.type != "cpu":
         return _with_relu(lambda x: F.linear(x, weight, bias), relu)
     if weight.numel() > LARGE_WEIGHT and _can_pack(weight):
-        return _with_relu(_packed(weight, bias), relu)
-    return _with_relu(_transposed(weight, bias), relu)
+        return _with_relu(packed(weight, bias), relu)
+    return _with_relu(transposed(weight, bias), relu)
 
 
 def row_norm(norm: Network) -> RowFunction:
@@ -78,13 +78,13 @@ def _can_pack(weight: Tensor) -> bool:
     )
 
 
-def _packed(weight: Tensor, bias: Tensor | None) -> RowFunction:
+def packed(weight: Tensor, bias: Tensor | None) -> RowFunction:
     ordered = torch.ops.mkldnn._reorder_linear_weight(weight, None)
     multiply = torch.ops.mkldnn._linear_pointwise
     return lambda x: multiply(x, ordered, bias, "none", [], "")
 
 
-def _transposed(weight: Tensor, bias: Tensor | None) -> RowFunction:
+def transposed(weight: Tensor, bias: Tensor | None) -> RowFunction:
     columns = weight.t().contiguous()  # [C, D]
     if bias is None:
         return lambda x: torch.mm(x, columns)

@@ -118,48 +118,61 @@ def propose(tree: Tree, beams: Beams, sentence: int, rules: Rules) -> None:
     beams.num_proposals[sentence] = count
 
 
-@compiled
-def ranks_before(
-    tree: Tree, beams: Beams, scores: Float64, sentence: int, one: int, other: int
-) -> bool:
-    """Whether proposal `one` ranks before `other`: score, prior, token id, rank of its beam."""
-    if scores[one] != scores[other]:
-        return bool(scores[one] > scores[other])
-    beam, other_beam = beams.proposal_beam[sentence, one], beams.proposal_beam[sentence, other]
-    action = beams.proposal_action[sentence, one]
-    other_action = beams.proposal_action[sentence, other]
-    node, other_node = beams.node[sentence, beam], beams.node[sentence, other_beam]
-    prior = tree.actions[node, action].weight
-    other_prior = tree.actions[other_node, other_action].weight
-    if prior != other_prior:
-        return bool(prior > other_prior)
-    token = tree.actions[node, action].token
-    other_token = tree.actions[other_node, other_action].token
-    if token != other_token:
-        return bool(token < other_token)
-    return bool(beam < other_beam)
+class Ranked(NamedTuple):
+    """What p proposals are ranked by, in this order; few arrays, since each costs a comparison."""
+
+    score: Float64  # [p]
+    prior: Float64  # [p]
+    token: Int32  # [p]
+    beam: Int32  # [p]
 
 
 @compiled
-def rank(tree: Tree, beams: Beams, sentence: int, rules: Rules, with_values: bool) -> Int32:
-    """The first proposals in the order of their rank: enough for k of them not to end in eos."""
+def ranks_before(proposals: Ranked, one: int, other: int) -> bool:
+    """Whether proposal `one` ranks before `other`."""
+    if proposals.score[one] != proposals.score[other]:
+        return bool(proposals.score[one] > proposals.score[other])
+    if proposals.prior[one] != proposals.prior[other]:
+        return bool(proposals.prior[one] > proposals.prior[other])
+    if proposals.token[one] != proposals.token[other]:
+        return bool(proposals.token[one] < proposals.token[other])
+    return bool(proposals.beam[one] < proposals.beam[other])
+
+
+@compiled
+def to_be_ranked(
+    tree: Tree, beams: Beams, sentence: int, rules: Rules, with_values: bool
+) -> Ranked:
+    """The proposals of a sentence."""
     count = beams.num_proposals[sentence]
     length = tree.prefixes[beams.node[sentence, 0]].depth + 1
-    scores = np.empty(count, np.float64)
+    scores, priors = np.empty(count, np.float64), np.empty(count, np.float64)
+    tokens, proposing = np.empty(count, np.int32), np.empty(count, np.int32)
     for proposal in range(count):
         value = 0.0
         if with_values:
             value = tree.prefixes[beams.proposal_node[sentence, proposal]].value
-        scores[proposal] = ranking_score(
-            beams.proposal_total[sentence, proposal], length, value, rules
-        )
+        total = beams.proposal_total[sentence, proposal]
+        scores[proposal] = ranking_score(total, length, value, rules)
+        beam = beams.proposal_beam[sentence, proposal]
+        action = tree.actions[beams.node[sentence, beam], beams.proposal_action[sentence, proposal]]
+        priors[proposal] = action.weight
+        tokens[proposal] = action.token
+        proposing[proposal] = beam
+    return Ranked(scores, priors, tokens, proposing)
+
+
+@compiled
+def rank(proposals: Ranked, width: int) -> Int32:
+    """The first proposals in the order of their rank: enough for k of them not to end in eos."""
     # each beam proposes eos at most once, so among 2k there are k others if there are so many
+    count = len(proposals.score)
     order = np.arange(count).astype(np.int32)
-    needed = min(count, 2 * beams.width[sentence])
+    needed = min(count, 2 * width)
     for place in range(needed):
         best = place
         for candidate in range(place + 1, count):
-            if ranks_before(tree, beams, scores, sentence, order[candidate], order[best]):
+            if ranks_before(proposals, order[candidate], order[best]):
                 best = candidate
         order[place], order[best] = order[best], order[place]
     return order[:needed]
@@ -170,7 +183,7 @@ def keep_best(tree: Tree, beams: Beams, sentence: int, rules: Rules, with_values
     """Ranks the proposals: some finish, the best others become the beams of the next step."""
     width = beams.width[sentence]
     length = tree.prefixes[beams.node[sentence, 0]].depth + 1
-    order = rank(tree, beams, sentence, rules, with_values)
+    order = rank(to_be_ranked(tree, beams, sentence, rules, with_values), width)
     old_nodes = beams.node[sentence, : beams.num_beams[sentence]].copy()
     kept = np.zeros(beams.num_proposals[sentence], np.bool_)
     going_on = 0
