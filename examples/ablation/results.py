@@ -32,13 +32,14 @@ def table(results: list[Result]) -> str:
     """The results as text, one line per cell."""
     head = (
         f"{'encoder reads':<16}{'value of':<18}{'criterion':<11}{'error':>8}{'of mean':>10}"
-        f"{'correlation':>13}"
+        f"{'ratio':>8}{'correlation':>13}"
     )
     lines = [
         f"{result.cell.encoder_input:<16}"
         f"{'every prefix' if result.cell.positions == 'every' else 'finished samples':<18}"
         f"{result.cell.criterion:<11}"
-        f"{result.error:>8.4f}{result.error_of_mean:>10.4f}{result.correlation:>13.3f}"
+        f"{result.error:>8.4f}{result.error_of_mean:>10.4f}"
+        f"{result.error / result.error_of_mean:>8.3f}{result.correlation:>13.3f}"
         for result in results
     ]
     return "\n".join([head, "-" * len(head), *lines])
