@@ -1,0 +1,80 @@
+"""The texts of a tree's picture."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from fairseq_mcts.pictures.pruning import Hidden, PrunedTree
+from fairseq_mcts.pictures.tree_file import SearchTree
+
+_MOST_DIGITS = 6
+
+TextWidth = Callable[[str], float]  # of a text, in inches
+
+
+def joined(pieces: Sequence[str]) -> str:
+    """Pieces as a reader writes them, if they are marked as sentencepiece or subword-nmt do."""
+    if any(piece.startswith("\u2581") for piece in pieces):
+        return "".join(pieces).replace("\u2581", " ").strip()
+    return " ".join(pieces).replace("@@ ", "")
+
+
+def token_label(piece: str) -> str:
+    """A piece beside an edge: sentencepiece's mark of a space would look like a part of it."""
+    return piece.replace("\u2581", "\u2423")
+
+
+def value_texts(values: Iterable[float]) -> list[str]:
+    """The values with as many digits as show three of their spread, two at least."""
+    values = list(values)
+    spread = max(values) - min(values)
+    digits = 2
+    if spread > 0:
+        digits = min(max(digits, 2 - math.floor(math.log10(spread))), _MOST_DIGITS)
+    return [f"{value:.{digits}f}" for value in values]
+
+
+def rest_text(hidden: Hidden) -> str:
+    """What a picture says of the children that it does not show."""
+    return f"+{hidden.children} ({_counted(hidden.visits, 'visit')})"
+
+
+def heading(tree: SearchTree) -> list[str]:
+    """What stands above the tree, one paragraph an entry."""
+    lines = [
+        f"Sentence {tree.sentence}, output token {tree.step}",
+        f"Source: {joined(tree.source)}",
+        f"Decoded so far: {joined(tree.prefix) or '–'}",
+    ]
+    if tree.chosen:
+        lines.append(f"Chosen by {tree.choice}: {token_label(tree.nodes[tree.chosen[0]].piece)}")
+    return lines
+
+
+def explanation(pruned: PrunedTree) -> list[str]:
+    """What stands below the tree, one paragraph an entry."""
+    return [
+        "In a box: visits, value (the darker, the higher); angular: a finished sentence. "
+        "Thick: the chosen token; dashed: where the same choice leads from there.",
+        f"Shown: {len(pruned.children)} of {_counted(len(pruned.tree.nodes), 'node')}: with at "
+        f"least {_counted(pruned.min_visits, 'visit')} or on the chosen path, and at most "
+        f"{_counted(pruned.depth, 'token')} below the root. +n: n more children, and their visits.",
+    ]
+
+
+def wrapped(paragraphs: Iterable[str], width: float, text_width: TextWidth) -> list[str]:
+    """The paragraphs in lines of at most `width` inches, or of one word that is wider."""
+    lines: list[str] = []
+    for paragraph in paragraphs:
+        line = ""
+        for word in paragraph.split(" "):
+            longer = f"{line} {word}" if line else word
+            if line and text_width(longer) > width:
+                lines.append(line)
+                longer = word
+            line = longer
+        lines.append(line)
+    return lines
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
