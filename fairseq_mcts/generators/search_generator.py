@@ -118,6 +118,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             for index, (source, prefix) in enumerate(zip(sources, prefixes, strict=True))
         ]
         results = self._decode(jobs, bos_token)
+        if self.trees is not None:
+            self.trees.write()
         device = sample["net_input"]["src_tokens"].device
         self.statistics.sentences += len(sources)
         for hypotheses in results:

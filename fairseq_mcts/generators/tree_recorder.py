@@ -23,7 +23,7 @@ class WatchedSentence:
 
 
 class TreeRecorder:
-    """Writes the trees that the options ask for, and remembers which there were."""
+    """Keeps and writes the trees that the options ask for, and remembers which there were."""
 
     def __init__(
         self,
@@ -45,6 +45,8 @@ class TreeRecorder:
         self._sentences = sentences
         self._steps = steps
         self._written: dict[int, set[int]] = {}  # sentence -> steps
+        # (sentence, step) -> source tokens and tree, of the batch that is being decoded
+        self._seen: dict[tuple[int, int], tuple[Sequence[int], TreeSnapshot]] = {}
 
     def watch(self, batch: Sequence[WatchedSentence]) -> "BatchWatcher | None":
         """Who is to watch the search for these sentences; nobody if none of them was chosen."""
@@ -62,13 +64,19 @@ class TreeRecorder:
         """Whether the trees of this output token were asked for."""
         return self._steps is None or step in self._steps
 
-    def write(self, number: int, source: Sequence[int], snapshot: TreeSnapshot) -> None:
-        """Both files of one tree."""
-        tree = self._described(number, source, snapshot)
-        path = self._folder / f"sentence-{number}-step-{snapshot.step:03d}.json"
-        save_tree(tree, path)
-        draw_tree(tree, path.with_suffix(".svg"))
-        self._written[number].add(snapshot.step)
+    def keep(self, number: int, source: Sequence[int], tree: TreeSnapshot) -> None:
+        """Takes a tree; a batch that is searched once more, for want of memory, brings it again."""
+        self._seen[number, tree.step] = (source, tree)
+
+    def write(self) -> None:
+        """Writes what was kept: behind the search, whose time it must not count as."""
+        for (number, step), (source, snapshot) in self._seen.items():
+            tree = self._described(number, source, snapshot)
+            path = self._folder / f"sentence-{number}-step-{step:03d}.json"
+            save_tree(tree, path)
+            draw_tree(tree, path.with_suffix(".svg"))
+            self._written[number].add(step)
+        self._seen.clear()
 
     def complaints(self) -> list[str]:
         """What was asked for and never came."""
@@ -135,7 +143,7 @@ class BatchWatcher:
 
     def see(self, tree: TreeSnapshot) -> None:
         for number in self._wanted[tree.sentence]:
-            self._recorder.write(number, self._batch[tree.sentence].source, tree)
+            self._recorder.keep(number, self._batch[tree.sentence].source, tree)
 
 
 def make_recorder(

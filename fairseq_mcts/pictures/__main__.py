@@ -14,7 +14,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.json", help="saved trees")
     parser.add_argument(
         "--max-nodes",
-        type=int,
+        type=_at_least_one,
         default=DEFAULT_MAX_NODES,
         metavar="N",
         help="show only nodes with so many visits that at most N have as many; the chosen path is "
@@ -22,13 +22,13 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--min-visits",
-        type=int,
+        type=_at_least_one,
         metavar="N",
         help="instead: show the nodes with at least N visits, and the chosen path",
     )
     parser.add_argument(
         "--depth",
-        type=int,
+        type=_at_least_one,
         default=DEFAULT_DEPTH,
         metavar="N",
         help="show at most N tokens below the root (default: %(default)s)",
@@ -41,6 +41,12 @@ def make_parser() -> argparse.ArgumentParser:
         "beside each file",
     )
     return parser
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number ≥ 1: {text}")
+    return int(text)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

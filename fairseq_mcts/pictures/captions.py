@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fairseq_mcts.pictures.pruning import Hidden, PrunedTree
 from fairseq_mcts.pictures.tree_file import SearchTree
 
-_MOST_DIGITS = 6
+_MOST_DIGITS = 4
 
 TextWidth = Callable[[str], float]  # of a text, in inches
 
@@ -24,7 +24,7 @@ def token_label(piece: str) -> str:
 
 
 def value_texts(values: Iterable[float]) -> list[str]:
-    """The values with as many digits as show three of their spread, two at least."""
+    """The values with as many digits as show three of their spread; two to four."""
     values = list(values)
     spread = max(values) - min(values)
     digits = 2
@@ -52,13 +52,19 @@ def heading(tree: SearchTree) -> list[str]:
 
 def explanation(pruned: PrunedTree) -> list[str]:
     """What stands below the tree, one paragraph an entry."""
-    return [
+    lines = [
         "In a box: visits, value (the darker, the higher); angular: a finished sentence. "
-        "Thick: the chosen token; dashed: where the same choice leads from there.",
-        f"Shown: {len(pruned.children)} of {_counted(len(pruned.tree.nodes), 'node')}: with at "
-        f"least {_counted(pruned.min_visits, 'visit')} or on the chosen path, and at most "
-        f"{_counted(pruned.depth, 'token')} below the root. +n: n more children, and their visits.",
+        "Thick: the chosen token; dashed: where the same choice leads from there."
     ]
+    shown, there = len(pruned.children), len(pruned.tree.nodes)
+    if shown == there:
+        return [*lines, f"All {there} nodes are shown."]
+    lines.append(
+        f"Shown: {shown} of {there} nodes: with at least {_counted(pruned.min_visits, 'visit')} or "
+        f"on the chosen path, and at most {_counted(pruned.depth, 'token')} below the root. "
+        "+n: n more children, and their visits."
+    )
+    return lines
 
 
 def wrapped(paragraphs: Iterable[str], width: float, text_width: TextWidth) -> list[str]:

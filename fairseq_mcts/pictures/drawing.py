@@ -23,7 +23,7 @@ FORMATS = (".svg", ".pdf", ".png")
 _POINTS = 9.0  # size of the letters
 _POINTS_PER_INCH = 72.0
 _PIXELS_PER_INCH = 150  # of a PNG
-_FONT = "DejaVu Sans"  # comes with matplotlib
+_FONTS = ["DejaVu Sans", "sans-serif"]  # the first comes with matplotlib, the last is any other
 # in inches
 _FRAME = 0.25  # around the whole picture
 _LINE = 0.19  # height of a line of text above or below the tree
@@ -42,6 +42,9 @@ _HIGHEST_FILL = (0.47, 0.69, 0.88)
 
 def require_matplotlib() -> None:
     """Raises an ImportError that says what to install."""
+    logger = logging.getLogger("matplotlib")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)  # fairseq's commands log everything: pages about fonts
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -55,13 +58,7 @@ def draw_tree(tree: SearchTree, path: Path, rule: Pruning | None = None) -> None
     require_matplotlib()
     import matplotlib
 
-    logger = logging.getLogger("matplotlib")
-    if logger.level == logging.NOTSET:
-        logger.setLevel(logging.INFO)  # fairseq's commands log everything: pages about fonts
-
     settings: dict[Any, Any] = {
-        "font.family": _FONT,
-        "font.size": _POINTS,
         # letters stay letters: they can be searched, and viewers know more scripts than one font
         "svg.fonttype": "none",
         "svg.hashsalt": "fairseq_mcts",  # the same tree gives the same file
@@ -69,9 +66,14 @@ def draw_tree(tree: SearchTree, path: Path, rule: Pruning | None = None) -> None
     with matplotlib.rc_context(settings), warnings.catch_warnings():
         if path.suffix == ".svg":  # whoever shows the picture has the letters that are missing here
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        figure = _TreeDrawing(prune(tree, rule or Pruning())).figure
+        figure = tree_figure(tree, rule or Pruning())
         metadata = {"Date": None} if path.suffix == ".svg" else None
         figure.savefig(path, dpi=_PIXELS_PER_INCH, metadata=metadata)
+
+
+def tree_figure(tree: SearchTree, rule: Pruning) -> Any:
+    """The picture as a matplotlib Figure."""
+    return _TreeDrawing(prune(tree, rule)).figure
 
 
 class _TreeDrawing:
@@ -195,8 +197,8 @@ class _TreeDrawing:
 
     def _write(self, x: float, y: float, text: str, **style: Any) -> None:
         # a token may hold dollar signs, which matplotlib would take for formulas
-        placing = {"va": "center_baseline", "ha": "left", "parse_math": False}
-        self._axes.text(x, y, text, **{**placing, **style})
+        defaults = {"va": "center_baseline", "ha": "left", "parse_math": False}
+        self._axes.text(x, y, text, family=_FONTS, size=_POINTS, **{**defaults, **style})
 
 
 def _text_width(text: str, *, bold: bool = False) -> float:
@@ -204,7 +206,7 @@ def _text_width(text: str, *, bold: bool = False) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(family=_FONT, size=_POINTS, weight="bold" if bold else "normal")
+    font = FontProperties(family=_FONTS, size=_POINTS, weight="bold" if bold else "normal")
     width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
     return max(float(width), wide * _POINTS) / _POINTS_PER_INCH

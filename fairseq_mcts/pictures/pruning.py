@@ -23,12 +23,6 @@ class Pruning:
     min_visits: int | None = None
     depth: int = DEFAULT_DEPTH
 
-    def __post_init__(self) -> None:
-        for name, given in vars(self).items():
-            if given is not None and given < 1:
-                option = "--" + name.replace("_", "-")
-                raise ValueError(f"{option} {given}: must be at least 1")
-
 
 @dataclass(frozen=True)
 class Hidden:
