@@ -1,0 +1,160 @@
+"""--mcts-trees: what fairseq-generate and fairseq-interactive write, and what they refuse."""
+
+import logging
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairseq_mcts.pictures.tree_file import SearchTree, load_tree
+from tests.generators.harness import DECODERS, Setup, load, run_generate, run_interactive
+from tests.generators.test_commands import lines, numbers, sentencepiece
+from tests.generators.trained import Trained
+
+pytestmark = pytest.mark.slow
+
+MCTS = ("--search", "mcts", "--mcts-simulations", "6", "--max-len-b", "20")
+SENTENCES = (3, 20, 21)
+
+
+@pytest.fixture(scope="module")
+def setup(trained: Trained) -> Setup:
+    return load(trained, trained.dual)
+
+
+def trees(folder: Path) -> dict[tuple[int, int], SearchTree]:
+    """Everything in the folder, each tree with a picture of it."""
+    found = [load_tree(path) for path in folder.glob("*.json")]
+    assert {path.stem for path in folder.glob("*.json")} == {
+        path.stem for path in folder.glob("*.svg")
+    }
+    assert len(list(folder.iterdir())) == 2 * len(found)
+    return {(tree.sentence, tree.step): tree for tree in found}
+
+
+@pytest.mark.parametrize("decoder", [name for name in DECODERS if name.startswith("mcts")])
+def test_trees_of_every_kind_of_mcts(decoder: str, setup: Setup, tmp_path: Path) -> None:
+    """All steps of a sentence in a batch: they spell the hypothesis, with its visits."""
+    options = {**DECODERS[decoder], "max_len_b": 15}
+    plain = setup.generate(SENTENCES, **options)
+    found = setup.generate(
+        SENTENCES, mcts_trees=str(tmp_path), mcts_tree_sentences="20-21", **options
+    )
+    symbols = setup.task.target_dictionary.symbols
+    saved = trees(tmp_path)
+    assert {sentence for sentence, _ in saved} == {20, 21}
+    for number in SENTENCES:
+        [best] = found[number]
+        assert best["tokens"].tolist() == plain[number][0]["tokens"].tolist()
+        if number not in (20, 21):
+            continue
+        tokens = best["tokens"].tolist()
+        assert [step for sentence, step in sorted(saved) if sentence == number] == list(
+            range(1, len(tokens) + 1)
+        )
+        source = setup.task.dataset("test")[number]["source"].tolist()[:-1]
+        for step, (token, visits) in enumerate(zip(tokens, best["visits"], strict=True), start=1):
+            tree = saved[number, step]
+            chosen = tree.nodes[tree.chosen[0]]
+            assert (chosen.token, chosen.visits) == (token, visits)
+            assert chosen.piece == symbols[token]
+            assert chosen.finished == (step == len(tokens))
+            assert tree.prefix == tuple(symbols[one] for one in tokens[: step - 1])
+            assert tree.source == tuple(setup.task.source_dictionary[one] for one in source)
+            assert tree.nodes[0].visits == 1 + options["mcts_simulations"]
+            assert tree.choice == options.get("mcts_choose", "visits")
+
+
+def test_generate_writes_chosen_steps_and_says_what_never_came(
+    trained: Trained, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = ("--mcts-tree-sentences", "2,5,999-1001", "--mcts-tree-steps", "1,3,21-30")
+    folder = tmp_path / "new" / "trees"
+    with caplog.at_level(logging.WARNING):
+        run_generate(
+            trained,
+            *(*MCTS, "--gen-subset", "valid", "--batch-size", "7"),
+            *("--mcts-trees", str(folder), *asked),
+            results=tmp_path / "results",
+        )
+    assert trees(folder).keys() == {(2, 1), (2, 3), (5, 1), (5, 3)}
+    told = [one.getMessage() for one in caplog.records if "output_lines" in one.name]
+    assert told == [
+        "--mcts-tree-sentences: never decoded here: 999-1001",
+        "--mcts-tree-steps: finished before output token 21-30: sentence 2,5",
+    ]
+
+
+def test_first_sentence_is_the_default(trained: Trained, tmp_path: Path) -> None:
+    output = run_generate(
+        trained,
+        *(*MCTS, "--gen-subset", "valid", "--mcts-trees", str(tmp_path / "trees")),
+        results=tmp_path / "results",
+    )
+    visits = dict(zip(numbers(output, "N"), lines(output, "N"), strict=True))[0].split()
+    assert trees(tmp_path / "trees").keys() == {(0, step + 1) for step in range(len(visits))}
+
+
+def test_split_batches_bring_every_tree_once(setup: Setup, tmp_path: Path) -> None:
+    """Sentences that are searched anew, because memory was too little for all of them."""
+    options = {"search": "mcts", "mcts_simulations": 6, "max_len_b": 15, "mcts_tree_sentences": "9"}
+    setup.generate(range(12), mcts_trees=str(tmp_path / "whole"), **options)
+    setup.generate(range(12), mcts_trees=str(tmp_path / "parts"), search_memory=0.25, **options)
+    whole, parts = trees(tmp_path / "whole"), trees(tmp_path / "parts")
+    assert whole.keys() == parts.keys()
+    for key, tree in whole.items():
+        assert [node.visits for node in tree.nodes] == [node.visits for node in parts[key].nodes]
+
+
+def test_interactive_counts_as_its_output_does(
+    trained: Trained, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lines in buffers, sorted by length inside them, one of them twice."""
+    text = trained.lines("test.en")
+    given = [text[4], max(text, key=len), text[8], text[4], text[15], text[16], text[17]]
+    run_interactive(
+        trained,
+        given,
+        *(*MCTS, *sentencepiece(trained), "--mcts-trees", str(tmp_path / "trees")),
+        *("--mcts-tree-sentences", "1,3,5", "--mcts-tree-steps", "1-2"),
+        folder=tmp_path / "input",
+    )
+    output = capsys.readouterr().out
+    found = trees(tmp_path / "trees")
+    assert found.keys() == {(number, step) for number in (1, 3, 5) for step in (1, 2)}
+    sources = dict(zip(numbers(output, "S"), lines(output, "S"), strict=True))
+    hypotheses = dict(zip(numbers(output, "H"), lines(output, "H"), strict=True))
+    for (number, step), tree in found.items():
+        assert " ".join(tree.source) == sources[number]
+        pieces = hypotheses[number].split("\t")[1].split()
+        assert tree.nodes[tree.chosen[0]].piece == pieces[step - 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"mcts_tree_steps": "0"}, "^--mcts-tree-steps 0: 0 is too small, they count from 1"),
+        ({"mcts_tree_steps": "last"}, "^--mcts-tree-steps last: expected numbers and ranges"),
+        ({"mcts_tree_sentences": "S-1"}, "^--mcts-tree-sentences S-1: expected numbers"),
+    ],
+)
+def test_bad_lists_are_named(
+    options: dict[str, str], complaint: str, setup: Setup, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        setup.generator(search="mcts", mcts_trees=str(tmp_path), **options)
+
+
+def test_folder_that_cannot_be_written_is_named(setup: Setup, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(ValueError, match=f"^--mcts-trees {folder}: can't write there: "):
+            setup.generator(search="mcts", mcts_trees=str(folder))
+
+
+def test_missing_matplotlib_is_named_before_anything_is_decoded(
+    setup: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"^--mcts-trees .*: .* 'fairseq_mcts\[report\]'"):
+        setup.generator(search="mcts", mcts_trees=str(tmp_path))
