@@ -70,15 +70,18 @@ def explanation(pruned: PrunedTree) -> list[str]:
 def wrapped(paragraphs: Iterable[str], width: float, text_width: TextWidth) -> list[str]:
     """The paragraphs in lines of at most `width` inches, or of one word that is wider."""
     lines: list[str] = []
+    space = text_width("a a") - 2 * text_width("a")
     for paragraph in paragraphs:
-        line = ""
+        line: list[str] = []
+        used = 0.0  # by the line's words, each with a space behind it
         for word in paragraph.split(" "):
-            longer = f"{line} {word}" if line else word
-            if line and text_width(longer) > width:
-                lines.append(line)
-                longer = word
-            line = longer
-        lines.append(line)
+            needed = text_width(word)
+            if line and used + needed > width:
+                lines.append(" ".join(line))
+                line, used = [], 0.0
+            line.append(word)
+            used += needed + space
+        lines.append(" ".join(line))
     return lines
 
 

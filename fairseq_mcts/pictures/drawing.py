@@ -3,6 +3,7 @@
 import logging
 import unicodedata
 import warnings
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,7 @@ class _TreeDrawing:
             [(left, above.row), (middle, above.row), (middle, row), (right, row), (end, row)],
             [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4, Curve.LINETO],
         )
-        self._axes.add_patch(PathPatch(curve, fill=False, capstyle="butt", **style))
+        self._axes.add_artist(PathPatch(curve, fill=False, capstyle="butt", **style))
         return right
 
     def _draw_box(self, placed: PlacedNode) -> None:
@@ -172,7 +173,7 @@ class _TreeDrawing:
         width = self._layout.box_width
         chosen = placed.number in self._tree.chosen
         corners = "square,pad=0" if node.finished else "round,pad=0,rounding_size=0.07"
-        self._axes.add_patch(
+        self._axes.add_artist(
             FancyBboxPatch(
                 (placed.left, placed.row - _BOX / 2),
                 width,
@@ -201,6 +202,7 @@ class _TreeDrawing:
         self._axes.text(x, y, text, family=_FONTS, size=_POINTS, **{**defaults, **style})
 
 
+@lru_cache(maxsize=10_000)  # the same words and numbers come again and again
 def _text_width(text: str, *, bold: bool = False) -> float:
     """In inches. Letters that the font lacks are drawn by other fonts: East Asian ones are wide."""
     from matplotlib.font_manager import FontProperties

@@ -3,6 +3,7 @@
 import logging
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,35 +35,46 @@ def trees(folder: Path) -> dict[tuple[int, int], SearchTree]:
 
 @pytest.mark.parametrize("decoder", [name for name in DECODERS if name.startswith("mcts")])
 def test_trees_of_every_kind_of_mcts(decoder: str, setup: Setup, tmp_path: Path) -> None:
-    """All steps of a sentence in a batch: they spell the hypothesis, with its visits."""
+    """Trees of a sentence inside a batch: they spell the hypothesis, with its visits."""
     options = {**DECODERS[decoder], "max_len_b": 15}
     plain = setup.generate(SENTENCES, **options)
     found = setup.generate(
-        SENTENCES, mcts_trees=str(tmp_path), mcts_tree_sentences="20-21", **options
+        SENTENCES,
+        mcts_trees=str(tmp_path),
+        mcts_tree_sentences="20",
+        mcts_tree_steps="1-3",
+        **options,
     )
-    symbols = setup.task.target_dictionary.symbols
-    saved = trees(tmp_path)
-    assert {sentence for sentence, _ in saved} == {20, 21}
     for number in SENTENCES:
-        [best] = found[number]
-        assert best["tokens"].tolist() == plain[number][0]["tokens"].tolist()
-        if number not in (20, 21):
-            continue
-        tokens = best["tokens"].tolist()
-        assert [step for sentence, step in sorted(saved) if sentence == number] == list(
-            range(1, len(tokens) + 1)
-        )
-        source = setup.task.dataset("test")[number]["source"].tolist()[:-1]
-        for step, (token, visits) in enumerate(zip(tokens, best["visits"], strict=True), start=1):
-            tree = saved[number, step]
-            chosen = tree.nodes[tree.chosen[0]]
-            assert (chosen.token, chosen.visits) == (token, visits)
-            assert chosen.piece == symbols[token]
-            assert chosen.finished == (step == len(tokens))
-            assert tree.prefix == tuple(symbols[one] for one in tokens[: step - 1])
-            assert tree.source == tuple(setup.task.source_dictionary[one] for one in source)
-            assert tree.nodes[0].visits == 1 + options["mcts_simulations"]
-            assert tree.choice == options.get("mcts_choose", "visits")
+        assert found[number][0]["tokens"].tolist() == plain[number][0]["tokens"].tolist()
+    saved = trees(tmp_path)
+    assert saved.keys() == {(20, 1), (20, 2), (20, 3)}
+    for tree in saved.values():
+        assert_tree_of(tree, found[20][0], setup)
+        assert tree.nodes[0].visits == 1 + options["mcts_simulations"]
+        assert tree.choice == options.get("mcts_choose", "visits")
+
+
+def assert_tree_of(tree: SearchTree, hypothesis: dict[str, Any], setup: Setup) -> None:
+    """Holds a tree against what the same search says in its output."""
+    tokens, place = hypothesis["tokens"].tolist(), tree.step - 1
+    chosen = tree.nodes[tree.chosen[0]]
+    assert (chosen.token, chosen.visits) == (tokens[place], hypothesis["visits"][place])
+    symbols = setup.task.target_dictionary.symbols
+    assert chosen.piece == symbols[tokens[place]]
+    assert chosen.finished == (tree.step == len(tokens))
+    assert tree.prefix == tuple(symbols[one] for one in tokens[:place])
+    source = setup.task.dataset("test")[tree.sentence]["source"].tolist()[:-1]
+    assert tree.source == tuple(setup.task.source_dictionary[one] for one in source)
+
+
+def test_all_steps_to_the_end_are_the_default(setup: Setup, tmp_path: Path) -> None:
+    options = {"search": "mcts", "mcts_simulations": 3, "max_len_b": 15}
+    found = setup.generate([0, 1], mcts_trees=str(tmp_path), **options)
+    saved = trees(tmp_path)
+    assert saved.keys() == {(0, step + 1) for step in range(len(found[0][0]["tokens"]))}
+    for tree in saved.values():
+        assert_tree_of(tree, found[0][0], setup)
 
 
 def test_generate_writes_chosen_steps_and_says_what_never_came(
@@ -70,7 +82,7 @@ def test_generate_writes_chosen_steps_and_says_what_never_came(
 ) -> None:
     asked = ("--mcts-tree-sentences", "2,5,999-1001", "--mcts-tree-steps", "1,3,21-30")
     folder = tmp_path / "new" / "trees"
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.INFO):
         run_generate(
             trained,
             *(*MCTS, "--gen-subset", "valid", "--batch-size", "7"),
@@ -78,30 +90,21 @@ def test_generate_writes_chosen_steps_and_says_what_never_came(
             results=tmp_path / "results",
         )
     assert trees(folder).keys() == {(2, 1), (2, 3), (5, 1), (5, 3)}
-    told = [one.getMessage() for one in caplog.records if "output_lines" in one.name]
-    assert told == [
+    told = [one for one in caplog.records if "output_lines" in one.name]
+    assert [one.getMessage() for one in told if one.levelno == logging.WARNING] == [
         "--mcts-tree-sentences: never decoded here: 999-1001",
         "--mcts-tree-steps: finished before output token 21-30: sentence 2,5",
     ]
 
 
-def test_first_sentence_is_the_default(trained: Trained, tmp_path: Path) -> None:
-    output = run_generate(
-        trained,
-        *(*MCTS, "--gen-subset", "valid", "--mcts-trees", str(tmp_path / "trees")),
-        results=tmp_path / "results",
-    )
-    visits = dict(zip(numbers(output, "N"), lines(output, "N"), strict=True))[0].split()
-    assert trees(tmp_path / "trees").keys() == {(0, step + 1) for step in range(len(visits))}
-
-
 def test_split_batches_bring_every_tree_once(setup: Setup, tmp_path: Path) -> None:
     """Sentences that are searched anew, because memory was too little for all of them."""
     options = {"search": "mcts", "mcts_simulations": 6, "max_len_b": 15, "mcts_tree_sentences": "9"}
+    options["mcts_tree_steps"] = "2-3"
     setup.generate(range(12), mcts_trees=str(tmp_path / "whole"), **options)
     setup.generate(range(12), mcts_trees=str(tmp_path / "parts"), search_memory=0.25, **options)
     whole, parts = trees(tmp_path / "whole"), trees(tmp_path / "parts")
-    assert whole.keys() == parts.keys()
+    assert whole.keys() == parts.keys() == {(9, 2), (9, 3)}
     for key, tree in whole.items():
         assert [node.visits for node in tree.nodes] == [node.visits for node in parts[key].nodes]
 
