@@ -97,16 +97,27 @@ def test_generate_writes_chosen_steps_and_says_what_never_came(
     ]
 
 
-def test_split_batches_bring_every_tree_once(setup: Setup, tmp_path: Path) -> None:
-    """Sentences that are searched anew, because memory was too little for all of them."""
-    options = {"search": "mcts", "mcts_simulations": 6, "max_len_b": 15, "mcts_tree_sentences": "9"}
-    options["mcts_tree_steps"] = "2-3"
-    setup.generate(range(12), mcts_trees=str(tmp_path / "whole"), **options)
-    setup.generate(range(12), mcts_trees=str(tmp_path / "parts"), search_memory=0.25, **options)
-    whole, parts = trees(tmp_path / "whole"), trees(tmp_path / "parts")
-    assert whole.keys() == parts.keys() == {(9, 2), (9, 3)}
-    for key, tree in whole.items():
-        assert [node.visits for node in tree.nodes] == [node.visits for node in parts[key].nodes]
+def test_sentences_that_are_searched_anew_for_want_of_memory(setup: Setup, tmp_path: Path) -> None:
+    """Their trees come twice and are written once, as if memory had been enough."""
+    options = {"search": "mcts", "mcts_simulations": 6, "max_len_b": 15, "mcts_tree_steps": "1"}
+    dataset = setup.task.dataset("test")
+    sample = dataset.collater([dataset[one] for one in range(12)])
+    for folder, memory, times in (("enough", None, 1), ("too little", 90 * 512 / 2**20, 2)):
+        generator = setup.generator(
+            mcts_trees=str(tmp_path / folder),
+            mcts_tree_sentences=str(sample["id"].tolist()[0]),
+            search_memory=memory,
+            **options,
+        )
+        came = []
+        keep = generator.trees.keep
+        generator.trees.keep = lambda *given, keep=keep, came=came: came.append(keep(*given))
+        setup.task.inference_step(generator, setup.models, sample)
+        assert len(came) >= times
+    [enough], [too_little] = (
+        trees(tmp_path / folder).values() for folder in ("enough", "too little")
+    )
+    assert [node.visits for node in enough.nodes] == [node.visits for node in too_little.nodes]
 
 
 def test_interactive_counts_as_its_output_does(

@@ -116,22 +116,34 @@ def test_smallest_tree_in_every_format(ending: str, tmp_path: Path) -> None:
     assert (tmp_path / f"tree{ending}").stat().st_size > 1000
 
 
-WITHOUT_MATPLOTLIB = """
+WITHOUT = """
 import sys
-sys.modules["matplotlib"] = None  # as if it were not installed
+path, *missing = sys.argv[1:]
+sys.modules.update(dict.fromkeys(missing))  # as if they were not installed
 from fairseq_mcts.pictures.__main__ import main
-main(sys.argv[1:])
+main([path])
 """
 
 
-def test_missing_matplotlib_is_named_with_what_to_install(tmp_path: Path) -> None:
+def redraw_without(tmp_path: Path, *missing: str) -> "subprocess.CompletedProcess[str]":
+    """Runs the command where these packages are missing."""
     save_tree(by_hand(), tmp_path / "tree.json")
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_MATPLOTLIB, str(tmp_path / "tree.json")],
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT, str(tmp_path / "tree.json"), *missing],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_missing_matplotlib_is_named_with_what_to_install(tmp_path: Path) -> None:
+    done = redraw_without(tmp_path, "matplotlib")
     assert done.returncode == 2
     assert "need matplotlib: pip install 'fairseq_mcts[report]'" in done.stderr
+
+
+def test_neither_torch_nor_fairseq_nor_numba_is_needed(tmp_path: Path) -> None:
+    done = redraw_without(tmp_path, "torch", "fairseq", "numba")
+    assert done.returncode == 0, done.stderr
+    assert texts(tmp_path / "tree.svg")
