@@ -17,8 +17,8 @@ def make_parser() -> argparse.ArgumentParser:
         type=_at_least_one,
         default=DEFAULT_MAX_NODES,
         metavar="N",
-        help="show the most visited nodes, at most N of them, equally visited ones all or none; and "
-        "the chosen path (default: %(default)s)",
+        help="show the most visited nodes, at most N of them, equally visited ones all or none; "
+        "and the chosen path (default: %(default)s)",
     )
     parser.add_argument(
         "--min-visits",
