@@ -80,6 +80,11 @@ def run(arguments: Sequence[str]) -> None:
         raise ValueError(f"--sweep-sentences {options.sweep_sentences}: must be at least 1")
     if cfg.common_eval.path is None:
         raise ValueError("--path is required")
+    if cfg.task.mcts_trees is not None:
+        raise ValueError(
+            f"--mcts-trees {cfg.task.mcts_trees}: each setting would overwrite the trees of the "
+            "last; use fairseq-generate"
+        )
     settings = grid(parse_options(options.sweep, _options_with_values()))
     # a value that some option refuses is found before anything is decoded
     configurations = [_parse([*arguments, *setting.flags()])[1] for setting in settings]
@@ -120,13 +125,16 @@ def _options_with_values() -> list[str]:
 
     from fairseq.dataclass.configs import GenerationConfig
 
+    from fairseq_mcts.generators.settings import TREE_OPTIONS
     from fairseq_mcts.tasks.search_config import decoder_options
 
     fields = [*dataclasses.fields(GenerationConfig), *decoder_options()]
     return [
         field.name.replace("_", "-")
         for field in fields
-        if not field.name.startswith("_") and field.default is not False  # no switches
+        if not field.name.startswith("_")
+        and field.default is not False  # no switches
+        and field.name not in TREE_OPTIONS
     ]
 
 

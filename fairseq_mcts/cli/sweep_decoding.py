@@ -11,6 +11,7 @@ import torch
 from fairseq import checkpoint_utils, tasks, utils
 
 from fairseq_mcts.data.files import digest_of_files
+from fairseq_mcts.generators.settings import TREE_OPTIONS
 from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.tasks.search_config import decoder_options
@@ -104,8 +105,12 @@ class SubsetDecoder:
 
 
 def generator_options(cfg: Any) -> Namespace:
-    """What `build_generator` reads of a configuration: fairseq's options and the searches'."""
-    searches = {one.name: getattr(cfg.task, one.name) for one in decoder_options()}
+    """What decides about translations in a configuration: fairseq's options and the searches'."""
+    searches = {
+        one.name: getattr(cfg.task, one.name)
+        for one in decoder_options()
+        if one.name not in TREE_OPTIONS
+    }
     return Namespace(**{**dict(cfg.generation), **searches})
 
 

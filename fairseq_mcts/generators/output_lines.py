@@ -19,6 +19,7 @@ import builtins
 import logging
 import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from fairseq_mcts.generators.statistics import DecodingStatistics
@@ -69,25 +70,30 @@ class _Summary(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
         self.statistics: DecodingStatistics | None = None
+        self.complaints: Callable[[], list[str]] = list
 
     def filter(self, record: logging.LogRecord) -> bool:
         if self.statistics is not None and record.getMessage().startswith(_LAST_WORDS):
             for line in self.statistics.summary():
                 logger.info(line)
+            for line in self.complaints():
+                logger.warning(line)
         return True
 
 
 _summary = _Summary()
 
 
-def install(statistics: DecodingStatistics) -> None:
-    """Makes the commands, if one of them runs, print extra lines and end with the summary."""
+def install(statistics: DecodingStatistics, complaints: Callable[[], list[str]] = list) -> None:
+    """Makes the commands, if one of them runs, print extra lines and end with the summary and
+    with what is then to be complained about."""
     for name in (*_COMMANDS, "__main__"):
         module = sys.modules.get(name)
         if module is None or not hasattr(module, "get_symbols_to_strip_from_output"):
             continue  # not loaded, or a main program of the user's own
         module.__dict__["print"] = _print
     _summary.statistics = statistics
+    _summary.complaints = complaints
     PrintedHypothesis.being_printed = None  # whoever read one before was no command of this run
     for name in _COMMANDS:
         commands_logger = logging.getLogger(name)

@@ -21,6 +21,7 @@ from fairseq_mcts.decoding.network_evaluator import (
 from fairseq_mcts.generators.output_lines import PrintedHypothesis
 from fairseq_mcts.generators.search_metric import SearchMetric, TextDecoders
 from fairseq_mcts.generators.statistics import DecodingStatistics
+from fairseq_mcts.generators.tree_recorder import TreeRecorder, WatchedSentence
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.search import Hypothesis, make_search
 from fairseq_mcts.search.compiled import announce_compilation
@@ -66,6 +67,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         text_decoders: TextDecoders | None = None,
         max_bytes: int | None = None,
         cheating_value: bool = False,
+        trees: TreeRecorder | None = None,
     ) -> None:
         """`cheating_value` lets the value read the reference instead of the source: no
         translation system, but an analysis of what a better value would bring."""
@@ -87,6 +89,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         self._text_decoders = text_decoders
         self._max_bytes = max_bytes
         self._cheating_value = cheating_value
+        self.trees = trees
         self._largest_batch: int | None = None  # once a larger one did not fit
         penalties = ((self.unk, limits.unk_penalty),) if limits.unk_penalty else ()
         self._vocabulary = Vocabulary(self.eos, self.pad, (self.pad,), penalties)
@@ -109,11 +112,14 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         if prefix_tokens is not None:
             prefixes = [row[row != self.pad].tolist() for row in prefix_tokens]
         references = self._references(sample) if self._cheating_value else None
+        numbers = _numbers(sample) if self.trees is not None else [()] * len(sources)
         jobs = [
-            _Job(source, prefix, None if references is None else references[index])
+            _Job(source, prefix, None if references is None else references[index], numbers[index])
             for index, (source, prefix) in enumerate(zip(sources, prefixes, strict=True))
         ]
         results = self._decode(jobs, bos_token)
+        if self.trees is not None:
+            self.trees.write()
         device = sample["net_input"]["src_tokens"].device
         self.statistics.sentences += len(sources)
         for hypotheses in results:
@@ -183,6 +189,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             constraints,
             seed=[sentence_seed(self._seed, source) for source in sources],
             n_best=self._limits.n_best,
+            watcher=None if self.trees is None else self.trees.watch(_watched(jobs)),
         )
         timing = run(search, evaluator, self._search_metric(sources))
         self.statistics.add(timing)
@@ -266,11 +273,23 @@ class _Job:
     source: Tensor  # [T] without padding
     prefix: list[int]  # tokens that it must start with
     reference: Tensor | None  # [R], for a value that cheats
+    numbers: tuple[int, ...]  # of the sentence in the output, where trees are recorded
 
 
 def _sources(src_tokens: Tensor, pad: int) -> list[Tensor]:
     """The sentences of a padded batch [B, T], without their padding."""
     return [row[row != pad] for row in src_tokens]
+
+
+def _numbers(sample: dict[str, Any]) -> list[tuple[int, ...]]:
+    """[B] the numbers that fairseq prints for the sentences of a sample."""
+    if "line_numbers" in sample:  # from the task, where fairseq keeps them to itself
+        return sample["line_numbers"]
+    return [(number,) for number in sample["id"].tolist()]
+
+
+def _watched(jobs: Sequence[_Job]) -> list[WatchedSentence]:
+    return [WatchedSentence(job.numbers, job.source.tolist()) for job in jobs]
 
 
 def sentence_seed(seed: int, source: Tensor) -> int:

@@ -82,6 +82,10 @@ def refuse_misspelt(given: Iterable[str], known: Iterable[str]) -> None:
             raise ValueError(f"{name}: the searches have no such option")
 
 
+#: options beside a search: they change what is written about it, not what it finds
+TREE_OPTIONS = ("mcts_trees", "mcts_tree_sentences", "mcts_tree_steps")
+
+
 def refuse_unused(settings: Mapping[str, Any], options: Options) -> None:
     """Names an option that the search, as it is set, would never look at."""
     how = f"--search {options.search}, as it is set,"
@@ -96,6 +100,9 @@ def refuse_unused(settings: Mapping[str, Any], options: Options) -> None:
                     f"{flag(name)}: {how} uses no metric; add --sr-rank-by metric, --mcts-leaf "
                     "rollout or --mcts-terminal metric"
                 )
+    for name in TREE_OPTIONS:
+        if settings["mcts_trees"] is None and settings[name] is not None:
+            raise ValueError(f"{flag(name)} {settings[name]}: has no effect without --mcts-trees")
 
 
 def refuse_too_many(n_best: int, options: Options) -> None:
@@ -116,6 +123,8 @@ def search_options(settings: Mapping[str, Any], metric: Any) -> Options:
             continue
         if owner != search:
             raise ValueError(f"{flag(name)} {value}: has no effect with --search {search}")
+        if name in TREE_OPTIONS:
+            continue
         given[option] = str(value) if hasattr(value, "name") else value
     if search != "beam" and str(settings["beam_normalization"]) != "length":
         raise ValueError(

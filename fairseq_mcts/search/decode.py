@@ -12,6 +12,7 @@ from fairseq_mcts.search.mcts import MctsSearch
 from fairseq_mcts.search.options import BeamOptions, MctsOptions, Options, VgbsOptions, make_options
 from fairseq_mcts.search.results import Hypothesis
 from fairseq_mcts.search.sampling import SampleSearch
+from fairseq_mcts.search.snapshot import TreeWatcher
 
 
 def make_search(
@@ -21,14 +22,16 @@ def make_search(
     seed: int | Sequence[int] = 0,
     n_best: int = 1,
     trace: bool = False,
+    watcher: TreeWatcher | None = None,
 ) -> Search:
     """The algorithm that `options` describe, ready to run."""
     if n_best < 1:
         raise ValueError(f"n_best: must be at least 1, is {n_best}")
     if isinstance(options, MctsOptions):
-        return MctsSearch(constraints, options, n_best=n_best, trace=trace)
-    if trace:
-        raise ValueError(f"trace: search={options.search!r} builds no tree to trace")
+        return MctsSearch(constraints, options, n_best=n_best, trace=trace, watcher=watcher)
+    for name, given in (("trace", trace), ("watcher", watcher is not None)):
+        if given:
+            raise ValueError(f"{name}: search={options.search!r} builds no search tree")
     if isinstance(options, (BeamOptions, VgbsOptions)):
         return BeamSearch(constraints, options, n_best=n_best)
     return SampleSearch(constraints, options, seed=seed, n_best=n_best)
@@ -50,6 +53,7 @@ def decode(
     budget: int | Sequence[int] | None = None,
     preset: str | None = None,
     trace: bool = False,
+    watcher: TreeWatcher | None = None,
     **options: Any,
 ) -> list[list[Hypothesis]]:
     """Decodes `num_sentences` sentences with the model that `evaluate` stands for.
@@ -74,6 +78,7 @@ def decode(
             samples or beam to it, for "vgbs" the beam to the smallest k with k + k² ≥ budget.
         preset: the paper's settings for a "privileged" or an "unprivileged" metric.
         trace: keep each output token's search (search="mcts" only).
+        watcher: is shown whole search trees, those it wants to see (search="mcts" only).
 
     Returns:
         For each sentence its hypotheses, best first.
@@ -96,7 +101,9 @@ def decode(
         prefixes=prefixes,
         no_repeat_ngram_size=no_repeat_ngram_size,
     )
-    algorithm = make_search(chosen, constraints, seed=seed, n_best=n_best, trace=trace)
+    algorithm = make_search(
+        chosen, constraints, seed=seed, n_best=n_best, trace=trace, watcher=watcher
+    )
     announce_compilation()
     run(algorithm, FunctionEvaluator(evaluate, constraints), metric)
     return algorithm.results()

@@ -16,6 +16,7 @@ from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.options import MctsOptions
 from fairseq_mcts.search.results import Evaluations, Hypothesis, Step
+from fairseq_mcts.search.snapshot import TreeWatcher, take_snapshot
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import (
     Float64,
@@ -38,6 +39,7 @@ class MctsSearch(TreeStore):
         *,
         n_best: int = 1,
         trace: bool = False,
+        watcher: TreeWatcher | None = None,
     ) -> None:
         simulations = per_sentence("simulations", options.simulations, len(constraints.max_len))
         # what the first token takes, if few simulations end in finished sentences
@@ -50,6 +52,7 @@ class MctsSearch(TreeStore):
         )
         self._n_best = n_best
         self._trace = trace
+        self._watcher = watcher
         self._rules = kernels.Rules(
             eos=constraints.eos,
             c_puct=float(options.c_puct),
@@ -57,7 +60,7 @@ class MctsSearch(TreeStore):
             choose_value=options.choose == "value",
             rollouts=options.leaf == "rollout",
             score_finished=options.leaf == "rollout" or options.terminal == "metric",
-            pause_when_decided=trace or n_best > 1,
+            pause_when_decided=trace or n_best > 1 or watcher is not None,
             leaves=options.leaves,
         )
         self._statistics = _new_statistics(self.tree.capacity, options.actions)
@@ -124,8 +127,13 @@ class MctsSearch(TreeStore):
         return self._results
 
     def _look_at_decision(self, sentence: int) -> None:
-        """While a token's search tree is whole: the trace, and the finished sentences in it."""
+        """While a token's search tree is whole: the trace, who else watches, and the finished
+        sentences in it."""
         root = int(self._states[sentence]["root"])
+        if self._watcher is not None and self._watcher.wants(
+            sentence, int(self.tree.depth[root]) + 1
+        ):
+            self._watcher.see(take_snapshot(self.tree, self._statistics, root, self._rules))
         if self._trace:
             self._steps[sentence].append(self._step(root))
         if self._n_best > 1:

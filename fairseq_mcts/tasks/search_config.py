@@ -128,6 +128,29 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
         },
     )
 
+    mcts_trees: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "folder for search trees: of each chosen sentence and output token a JSON file "
+            "with the whole tree and an SVG picture of its main branches (needs matplotlib); "
+            "python -m fairseq_mcts.pictures redraws them with more or fewer branches",
+        },
+    )
+    mcts_tree_sentences: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "sentences whose trees --mcts-trees writes, by their numbers in the S and H "
+            "lines, for example 0,3,7-9 (default: 0)"
+        },
+    )
+    mcts_tree_steps: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "output tokens whose trees --mcts-trees writes, counted from 1, for example "
+            "1,6,9 (default: all of the sentence)"
+        },
+    )
+
     vgbs_beam: Optional[int] = field(
         default=None, metadata={"help": "beam size (default: 7, a budget of 50)"}
     )

@@ -34,6 +34,7 @@ from fairseq_mcts.generators.settings import (
     search_options,
 )
 from fairseq_mcts.generators.statistics import DecodingStatistics
+from fairseq_mcts.generators.tree_recorder import make_recorder
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
@@ -118,6 +119,11 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
 
     def _prepare_decoding(self, model: Network) -> None:
         """The decoders of --eval-bleu and --eval-search."""
+        if self.cfg.mcts_trees is not None:
+            raise ValueError(
+                f"--mcts-trees {self.cfg.mcts_trees}: not in validations, each of which would "
+                "overwrite the trees of the last; use fairseq-generate"
+            )
         detok_args = json.loads(self.cfg.eval_bleu_detok_args)
         self.tokenizer = encoders.build_tokenizer(
             Namespace(tokenizer=self.cfg.eval_bleu_detok, **detok_args)
@@ -280,6 +286,12 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             self._check_cheating()
         n_best = getattr(args, "nbest", 1)
         refuse_too_many(n_best, options)
+        trees = make_recorder(
+            settings,
+            self.source_dictionary,
+            self.target_dictionary,
+            choice=getattr(options, "choose", ""),
+        )
         generator = SearchGenerator(
             models,
             self.target_dictionary,
@@ -300,8 +312,12 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             text_decoders=lambda: self._text_decoders(settings["search_post_process"]),
             max_bytes=_megabytes(settings["search_memory"]),
             cheating_value=settings["cheating_value"],
+            trees=trees,
         )
-        output_lines.install(generator.statistics)
+        if trees is None:
+            output_lines.install(generator.statistics)
+        else:
+            output_lines.install(generator.statistics, trees.complaints)
         return generator
 
     def inference_step(
@@ -314,7 +330,22 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             raise ValueError(
                 "--search-post-process: neither a search nor a scorer needs the source's text"
             )
+        if "id" not in sample and getattr(generator, "trees", None) is not None:
+            sample = {**sample, "line_numbers": self._line_numbers(sample)}
         return super().inference_step(generator, models, sample, **options)
+
+    def _line_numbers(self, sample: dict[str, Any]) -> list[tuple[int, ...]]:
+        """[B] which input lines the rows are: fairseq-interactive does not say.
+
+        Equal lines have equal trees, so it does no harm that each of them gets the numbers of all.
+        """
+        numbers: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for index in range(len(self._lines)):
+            tokens = tuple(self._lines[index]["source"].tolist())
+            numbers[tokens] = (*numbers.get(tokens, ()), self._first_line + index)
+        pad = self.source_dictionary.pad()
+        rows = sample["net_input"]["src_tokens"]
+        return [numbers[tuple(row[row != pad].tolist())] for row in rows]
 
     def _source_texts(self, sample: dict[str, Any]) -> Iterator[str]:
         """The sources of a batch, decoded when a scorer asks: it may be for another task."""

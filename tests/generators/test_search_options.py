@@ -50,8 +50,13 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "beam_normalization": ({**BEAM, "lenpen": 2.0}, "gnmt"),
 }
 NEED_A_METRIC = {"mcts_terminal", "sr_rank_by"}
-#: shown in tests/generators/test_memory.py
-ELSEWHERE = {"search_memory"}
+#: shown in tests/generators/test_memory.py and test_tree_recorder.py
+ELSEWHERE = {
+    "search_memory": 1.0,
+    "mcts_trees": "folder",
+    "mcts_tree_sentences": "1",
+    "mcts_tree_steps": "1",
+}
 SENTENCES = range(0, 90, 12)
 
 
@@ -72,7 +77,7 @@ def found(setup: Setup, options: dict[str, Any]) -> list[Any]:
 
 
 def test_every_option_is_looked_at() -> None:
-    assert CHANGES.keys() | ELSEWHERE == FIELDS
+    assert CHANGES.keys() | ELSEWHERE.keys() == FIELDS
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -99,11 +104,12 @@ OWNED = sorted(name for name in FIELDS if name.partition("_")[0] in ("mcts", "vg
 @pytest.mark.parametrize("name", OWNED)
 def test_option_of_one_search_is_refused_by_the_others(name: str, setup: Setup) -> None:
     flag = "--" + name.replace("_", "-")
+    value = ELSEWHERE[name] if name in ELSEWHERE else CHANGES[name][1]
     for other in (MCTS, VGBS, SR, BEAM):
         if other["search"] == name.partition("_")[0]:
             continue
         with pytest.raises(ValueError, match=f"^{flag} .*has no effect with --search"):
-            setup.generator(**other, **{name: CHANGES[name][1]})
+            setup.generator(**other, **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -137,6 +143,8 @@ def test_options_of_all_searches_are_refused_by_fairseqs_beam_search(
         ({**MCTS, "search_metric": "vowels"}, "--search-metric: .* uses no metric"),
         ({**VGBS, "search_metric": "vowels"}, "--search-metric: has no effect"),
         ({**SR, "search_post_process": "@@ "}, "--search-post-process: .* uses no metric"),
+        ({**MCTS, "mcts_tree_steps": "1"}, "--mcts-tree-steps 1: .* without --mcts-trees"),
+        ({**MCTS, "mcts_tree_sentences": "1"}, "--mcts-tree-sent.* 1: .* without --mcts-trees"),
         ({**VGBS, "nbest": 4}, "--nbest 4: more than --vgbs-beam 3 gives"),
         ({**SR, "nbest": 7}, "--nbest 7: more than --sr-samples 6 gives"),
     ],

@@ -1,0 +1,179 @@
+"""`--mcts-trees`: files and pictures of the search trees of chosen sentences and output tokens."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairseq_mcts.generators.number_list import parse_numbers, written
+from fairseq_mcts.pictures.drawing import draw_tree, require_matplotlib
+from fairseq_mcts.pictures.tree_file import SearchTree, TreeNode, save_tree
+from fairseq_mcts.search import TreeSnapshot
+
+DEFAULT_SENTENCES = "0"
+
+
+@dataclass(frozen=True)
+class WatchedSentence:
+    """A sentence of a batch."""
+
+    numbers: tuple[int, ...]  # in the output's S and H lines; several if it was given repeatedly
+    source: Sequence[int]  # tokens
+
+
+class TreeRecorder:
+    """Keeps and writes the trees that the options ask for, and remembers which there were."""
+
+    def __init__(
+        self,
+        folder: Path,
+        source_dictionary: Any,
+        target_dictionary: Any,
+        *,
+        choice: str,
+        sentences: frozenset[int],
+        steps: frozenset[int] | None = None,
+    ) -> None:
+        """`steps` None means all of them; `choice` is the search's own option `choose`."""
+        require_matplotlib()
+        _make_writable(folder)
+        self._folder = folder
+        self._source_dictionary = source_dictionary
+        self._target_dictionary = target_dictionary
+        self._choice = choice
+        self._sentences = sentences
+        self._steps = steps
+        self._written: dict[int, set[int]] = {}  # sentence -> steps
+        # (sentence, step) -> source tokens and tree, of the batch that is being decoded
+        self._seen: dict[tuple[int, int], tuple[Sequence[int], TreeSnapshot]] = {}
+
+    def watch(self, batch: Sequence[WatchedSentence]) -> "BatchWatcher | None":
+        """Who is to watch the search for these sentences; nobody if none of them was chosen."""
+        wanted = {
+            place: chosen
+            for place, sentence in enumerate(batch)
+            if (chosen := self._sentences.intersection(sentence.numbers))
+        }
+        for numbers in wanted.values():
+            for number in numbers:
+                self._written.setdefault(number, set())
+        return BatchWatcher(self, batch, wanted) if wanted else None
+
+    def wants_step(self, step: int) -> bool:
+        """Whether the trees of this output token were asked for."""
+        return self._steps is None or step in self._steps
+
+    def keep(self, number: int, source: Sequence[int], tree: TreeSnapshot) -> None:
+        """Takes a tree; a batch that is searched once more, for want of memory, brings it again."""
+        self._seen[number, tree.step] = (source, tree)
+
+    def write(self) -> None:
+        """Writes what was kept: behind the search, whose time it must not count as."""
+        for (number, step), (source, snapshot) in self._seen.items():
+            tree = self._described(number, source, snapshot)
+            path = self._folder / f"sentence-{number}-step-{step:03d}.json"
+            save_tree(tree, path)
+            draw_tree(tree, path.with_suffix(".svg"))
+            self._written[number].add(step)
+        self._seen.clear()
+
+    def complaints(self) -> list[str]:
+        """What was asked for and never came."""
+        lines = []
+        if unseen := self._sentences - self._written.keys():
+            lines.append(f"--mcts-tree-sentences: never decoded here: {written(unseen)}")
+        ended_before: dict[frozenset[int], list[int]] = {}
+        for number, steps in self._written.items():
+            if self._steps is not None and (missing := self._steps - steps):
+                ended_before.setdefault(missing, []).append(number)
+        for missing, numbers in ended_before.items():
+            lines.append(
+                f"--mcts-tree-steps: finished before output token {written(missing)}: "
+                f"sentence {written(numbers)}"
+            )
+        return lines
+
+    def _described(self, number: int, source: Sequence[int], tree: TreeSnapshot) -> SearchTree:
+        symbols, eos = self._target_dictionary.symbols, self._target_dictionary.eos()
+        columns = (tree.parents, tree.tokens, tree.priors, tree.visits, tree.values)
+        return SearchTree(
+            sentence=number,
+            step=tree.step,
+            source=tuple(
+                self._source_dictionary[token]
+                for token in source
+                if token != self._source_dictionary.eos()
+            ),
+            prefix=tuple(symbols[token] for token in tree.prefix),
+            choice=self._choice,
+            chosen=tuple(tree.chosen.tolist()),
+            nodes=tuple(
+                TreeNode(
+                    parent=parent,
+                    token=token,
+                    piece=symbols[token] if token >= 0 else "",
+                    prior=prior,
+                    visits=visits,
+                    value=value,
+                    finished=token == eos,
+                )
+                for parent, token, prior, visits, value in zip(
+                    *(column.tolist() for column in columns), strict=True
+                )
+            ),
+        )
+
+
+class BatchWatcher:
+    """Passes a batch's trees on to the recorder; see `search.TreeWatcher`."""
+
+    def __init__(
+        self,
+        recorder: TreeRecorder,
+        batch: Sequence[WatchedSentence],
+        wanted: Mapping[int, frozenset[int]],  # place in the batch -> numbers in the output
+    ) -> None:
+        self._recorder = recorder
+        self._batch = batch
+        self._wanted = wanted
+
+    def wants(self, sentence: int, step: int) -> bool:
+        return sentence in self._wanted and self._recorder.wants_step(step)
+
+    def see(self, tree: TreeSnapshot) -> None:
+        for number in self._wanted[tree.sentence]:
+            self._recorder.keep(number, self._batch[tree.sentence].source, tree)
+
+
+def make_recorder(
+    settings: Mapping[str, Any], source_dictionary: Any, target_dictionary: Any, choice: str
+) -> TreeRecorder | None:
+    """The recorder that the options (fields of `SearchConfig`) ask for, if they do."""
+    folder = settings["mcts_trees"]
+    if folder is None:
+        return None
+    sentences = settings["mcts_tree_sentences"]
+    steps = settings["mcts_tree_steps"]
+    try:
+        return TreeRecorder(
+            Path(folder),
+            source_dictionary,
+            target_dictionary,
+            choice=choice,
+            sentences=parse_numbers(
+                "--mcts-tree-sentences", DEFAULT_SENTENCES if sentences is None else sentences, 0
+            ),
+            steps=None if steps is None else parse_numbers("--mcts-tree-steps", steps, 1),
+        )
+    except ImportError as error:
+        raise ImportError(f"--mcts-trees {folder}: {error}") from error
+    except OSError as error:
+        raise ValueError(f"--mcts-trees {folder}: can't write there: {error}") from error
+
+
+def _make_writable(folder: Path) -> None:
+    """Creates the folder and tries to write in it: better now than after the first search."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass

@@ -1,0 +1,92 @@
+"""A search tree as a JSON file: everything that a picture of it needs, and more."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+FORMAT = "fairseq_mcts search tree 1"
+NO_PARENT = -1
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A prefix that the search has visited, and the edge that leads to it."""
+
+    parent: int  # number of the node above, NO_PARENT for the root
+    token: int  # the last one of the prefix; -1: there is none
+    piece: str  # the token as the dictionary writes it
+    prior: float  # of the token, as the search weighs it; 1 for the root
+    visits: int
+    value: float  # mean or maximum of what was backed up
+    finished: bool  # whether the prefix is a whole sentence
+
+
+@dataclass(frozen=True)
+class SearchTree:
+    """The search for one output token of one sentence."""
+
+    sentence: int  # its number in the S and H lines of fairseq's output
+    step: int  # which output token, from 1
+    source: tuple[str, ...]  # pieces
+    prefix: tuple[str, ...]  # pieces decoded before this step
+    choice: str  # what the chosen child has most of: "visits" or "value"
+    # nodes from the chosen child down: the first is the token of this step, the others are where
+    # the same choice would lead in this tree
+    chosen: tuple[int, ...]
+    nodes: tuple[TreeNode, ...]  # parents before their children, the root first
+
+
+def save_tree(tree: SearchTree, path: Path) -> None:
+    """Writes `tree`, one node a line, so that the file can be read and compared by eye."""
+    head = {"format": FORMAT, **asdict(tree)}
+    nodes = head.pop("nodes")
+    lines = [f" {_json(name)}: {_json(value)},\n" for name, value in head.items()]
+    rows = ",\n".join(f"  {_json(node)}" for node in nodes)
+    path.write_text("{\n" + "".join(lines) + f' "nodes": [\n{rows}\n ]\n}}\n', encoding="utf-8")
+
+
+def load_tree(path: Path) -> SearchTree:
+    """Reads what `save_tree` wrote; a ValueError names the file if it holds something else."""
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # neither UTF-8 nor JSON
+        raise ValueError(f"{path}: holds no search tree: {error}") from error
+    if not isinstance(entries, dict) or entries.pop("format", None) != FORMAT:
+        raise ValueError(f'{path}: holds no search tree: its format is not "{FORMAT}"')
+    try:
+        tree = _tree(entries)
+        _check(tree)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: damaged search tree: {error}") from error
+    return tree
+
+
+def _json(entry: Any) -> str:
+    return json.dumps(entry, ensure_ascii=False, allow_nan=False)
+
+
+def _tree(entries: dict[str, Any]) -> SearchTree:
+    nodes = tuple(TreeNode(**node) for node in entries["nodes"])
+    sequences = {name: tuple(entries[name]) for name in ("source", "prefix", "chosen")}
+    return SearchTree(**{**entries, **sequences, "nodes": nodes})
+
+
+def _check(tree: SearchTree) -> None:
+    """Refuses what the drawing would stumble over or show wrongly."""
+    for number, node in enumerate(tree.nodes):
+        for field in fields(node):
+            value = getattr(node, field.name)
+            number_like = field.type is float and isinstance(value, int)
+            if not number_like and type(value) is not field.type:
+                raise ValueError(f"node {number}: {field.name} is {value!r}")
+        above = range(number) if number else [NO_PARENT]
+        if node.parent not in above:
+            raise ValueError(f"node {number}: its parent {node.parent} is none of the nodes before")
+    if not tree.nodes:
+        raise ValueError("there are no nodes")
+    parent = 0
+    for number in tree.chosen:
+        if number not in range(1, len(tree.nodes)) or tree.nodes[number].parent != parent:
+            raise ValueError(f"chosen: node {number} is no child of node {parent}")
+        parent = number

@@ -1,0 +1,82 @@
+"""The search tree of one output token, to be looked at from outside before it is cut down."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fairseq_mcts.search.mcts_kernels import Rules, Statistics, chosen_action
+from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, Tree, prefix_tokens
+
+
+@dataclass(frozen=True)
+class TreeSnapshot:
+    """n visited nodes, parents before their children; node 0 is the prefix decoded so far."""
+
+    sentence: int  # its number in the search
+    prefix: tuple[int, ...]  # the tokens decoded so far
+    parents: Int32  # [n] number of the node above, NO_NODE for node 0
+    tokens: Int32  # [n] last token of each prefix, NO_TOKEN if node 0 is the empty one
+    priors: Float64  # [n] of these tokens, as the search weighs them; 1 for node 0
+    visits: Int32  # [n] 1 + those of all children; a finished sentence counts its own
+    values: Float64  # [n] mean or maximum of what was backed up
+    # [c] nodes from the chosen child down: the first is the output token of this step, the others
+    # are where the same rule of choice would lead in this tree
+    chosen: Int32
+
+    @property
+    def step(self) -> int:
+        """The place of the output token that is decided here, from 1."""
+        return len(self.prefix) + 1
+
+
+class TreeWatcher(Protocol):
+    """Somebody who wants to see search trees; only those asked for are ever copied."""
+
+    def wants(self, sentence: int, step: int) -> bool:
+        """Whether to show the tree that decides the `step`-th token (from 1) of `sentence`."""
+        ...
+
+    def see(self, tree: TreeSnapshot) -> None:
+        """Takes a tree that was asked for."""
+        ...
+
+
+def take_snapshot(tree: Tree, statistics: Statistics, root: int, rules: Rules) -> TreeSnapshot:
+    """Copies the search tree below the slot `root`, all of whose simulations are done."""
+    slots, parents = _visited_slots(tree, statistics, root)
+    below, above = slots[1:], slots[parents[1:]]  # [n - 1] the ends of each edge
+    actions = tree.prefixes["action_of_parent"][below]  # [n - 1]
+    node_of_slot = {int(slot): node for node, slot in enumerate(slots)}
+    chosen = _chosen_slots(tree, statistics, root, rules)
+    return TreeSnapshot(
+        sentence=int(tree.sentence[root]),
+        prefix=prefix_tokens(tree, slots[:1])[0],
+        parents=parents,
+        tokens=tree.token[slots],
+        priors=np.concatenate([[1.0], tree.actions["weight"][above, actions]]),
+        visits=statistics.nodes["visits"][slots],
+        values=statistics.nodes["q"][slots],
+        chosen=np.array([node_of_slot[slot] for slot in chosen], np.int32),
+    )
+
+
+def _visited_slots(tree: Tree, statistics: Statistics, root: int) -> tuple[Int32, Int32]:
+    """[n] slots, level by level, and [n] the places of their parents among them."""
+    slots, parents = [root], [NO_NODE]
+    for node, slot in enumerate(slots):  # grows while it is walked
+        children = statistics.children[slot, : tree.prefixes[slot]["num_actions"]]
+        visited = np.flatnonzero(children["visits"])
+        slots += tree.actions["child"][slot, visited].tolist()
+        parents += [node] * len(visited)
+    return np.array(slots, np.int32), np.array(parents, np.int32)
+
+
+def _chosen_slots(tree: Tree, statistics: Statistics, root: int, rules: Rules) -> list[int]:
+    """The slots below `root` that the rule of choice leads through, down to a leaf."""
+    slots: list[int] = []
+    slot = root
+    while (action := chosen_action(tree, statistics, slot, rules.choose_value)) >= 0:
+        slot = int(tree.actions[slot, action]["child"])
+        slots.append(slot)
+    return slots
