@@ -1,0 +1,16 @@
+"""`python -m fairseq_mcts` explains what `--help` of fairseq's commands cannot."""
+
+import subprocess
+import sys
+
+from fairseq_mcts.tasks.search_config import decoder_options
+
+
+def test_every_option_of_the_decoders_is_explained() -> None:
+    command = [sys.executable, "-m", "fairseq_mcts"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for option in decoder_options():
+        assert f"--{option.name.replace('_', '-')} " in done.stdout
+    for other in ("--freeze-policy", "--value-weight", "--distance-weight", "--eval-search "):
+        assert other in done.stdout
