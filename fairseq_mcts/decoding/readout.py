@@ -8,9 +8,12 @@ import numpy as np
 from torch import Tensor
 
 from fairseq_mcts.decoding.device_readout import read_on_device
+from fairseq_mcts.search.draw_rows import draw_from_scores
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
 from fairseq_mcts.search.policy import draw_tokens
 from fairseq_mcts.search.read_rows import RowsRead, TokenRules, read_rows
+from fairseq_mcts.search.row_sums import Float32
+from fairseq_mcts.search.tree import Int32
 
 
 def read_policies(
@@ -51,16 +54,7 @@ def read_on_host(
         question.over_allowed,
         read,
     )
-    drawing = question.sampling or SamplingFilter()
-    drawn = draw_tokens(
-        rows,
-        requests.draw_rows,
-        requests.draw_uniforms,
-        question.temperature,
-        drawing.top_k,
-        drawing.top_p,
-        drawing.epsilon,
-    )
+    drawn = _draw(rows, requests, question)
     drawn_scores = rows[requests.draw_rows, drawn].astype(np.float64)
     return Answers(
         num_actions=read.num_actions,
@@ -71,3 +65,12 @@ def read_on_host(
         drawn_tokens=drawn,
         drawn_logprobs=drawn_scores - read.normalisers[requests.draw_rows],
     )
+
+
+def _draw(rows: Float32, requests: Requests, question: Question) -> Int32:
+    """[d] tokens from the rows [n, V], which are -inf where a token is not allowed."""
+    draws = (requests.draw_rows, requests.draw_uniforms, question.temperature)
+    drawing = question.sampling or SamplingFilter()
+    if drawing == SamplingFilter():
+        return draw_from_scores(rows, *draws)
+    return draw_tokens(rows, *draws, drawing.top_k, drawing.top_p, drawing.epsilon)

@@ -5,8 +5,10 @@ are broken by the lower token id throughout.
 """
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairseq_mcts.search.compiled import compiled
 from fairseq_mcts.search.evaluator import Requests
@@ -133,7 +135,7 @@ def sampling_weights(
 
 @compiled
 def draw_tokens(
-    rows: Float64,  # [n, V]
+    rows: NDArray[np.floating[Any]],  # [n, V]
     draw_rows: Int32,  # [d] ascending
     draw_uniforms: Float64,  # [d]
     temperature: float,

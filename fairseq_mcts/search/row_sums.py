@@ -49,6 +49,46 @@ def new_scratch() -> Scratch:
 
 
 @compiled_for_vectors("reassoc", "contract", "nsz")
+def write_exponentials(
+    chunk: Float32,  # [c], at most CHUNK
+    shift: np.float32,  # no entry is greater
+    factor: np.float32,
+    scratch: Scratch,
+) -> None:
+    """exp((chunk − shift) · factor) as the products of `polynomials` and `powers` in `scratch`.
+
+    What float32 could not hold with all bits is zero; NaN stays NaN.
+    """
+    polynomials, exponents = scratch.polynomials, scratch.exponents
+    for place in range(len(chunk)):
+        x = (chunk[place] - shift) * factor
+        is_zero = x < _LOWEST
+        x = _LOWEST if is_zero else x
+        k = np.floor(x * _LOG2_E + _HALF)
+        r = x - k * _LN2_HIGH
+        r = r - k * _LN2_LOW
+        tail = (((_C6 * r + _C5) * r + _C4) * r + _C3) * r + _C2
+        polynomials[place] = _ZERO if is_zero else tail * r * r + r + _ONE
+        exponents[place] = np.int32((k + _EXPONENT_BIAS) * _EXPONENT_UNIT)
+
+
+@compiled_for_vectors("reassoc", "contract", "nsz")
+def sum_of_chunk(
+    chunk: Float32,  # [c], at most CHUNK
+    shift: np.float32,
+    factor: np.float32,
+    scratch: Scratch,
+) -> np.float32:
+    """Σ exp((chunk − shift) · factor)"""
+    write_exponentials(chunk, shift, factor, scratch)
+    polynomials, powers = scratch.polynomials, scratch.powers
+    total = _ZERO
+    for place in range(len(chunk)):
+        total += polynomials[place] * powers[place]
+    return total
+
+
+@compiled
 def sum_of_exponentials(
     row: Float32,  # [V]
     shift: np.float32,  # no entry is greater
@@ -56,24 +96,10 @@ def sum_of_exponentials(
     scratch: Scratch,
 ) -> float:
     """Σ exp((row − shift) · factor); NaN if there is one in the row."""
-    total = np.float64(0.0)
-    polynomials, exponents, powers = scratch.polynomials, scratch.exponents, scratch.powers
+    total = 0.0
     for begin in range(0, len(row), CHUNK):
-        chunk = row[begin : begin + CHUNK]
-        for place in range(len(chunk)):
-            x = (chunk[place] - shift) * factor
-            x = _LOWEST if x < _LOWEST else x
-            k = np.floor(x * _LOG2_E + _HALF)
-            r = x - k * _LN2_HIGH
-            r = r - k * _LN2_LOW
-            tail = (((_C6 * r + _C5) * r + _C4) * r + _C3) * r + _C2
-            polynomials[place] = tail * r * r + r + _ONE
-            exponents[place] = np.int32((k + _EXPONENT_BIAS) * _EXPONENT_UNIT)
-        part = _ZERO
-        for place in range(len(chunk)):
-            part += polynomials[place] * powers[place]
-        total += part
-    return float(total)
+        total += float(sum_of_chunk(row[begin : begin + CHUNK], shift, factor, scratch))
+    return total
 
 
 @compiled_for_vectors("nnan", "nsz")

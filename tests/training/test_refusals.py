@@ -22,7 +22,9 @@ def refused(fairseq: Any, value_options: Any) -> Callable[..., str]:
     """What the last line on stderr says when training is refused."""
 
     def run(*more: str, data: str = "scored") -> str:
-        options = value_options("refused", *more, "--max-update", "1", "--no-save")
+        # without workers, whose own complaints about the sudden end may come last
+        limits = ("--max-update", "1", "--no-save", "--num-workers", "0")
+        options = value_options("refused", *more, *limits)
         complaint: str = fairseq.fail("train", data, *options[1:])
         return complaint.strip().splitlines()[-1]
 
