@@ -70,6 +70,11 @@ class Layout:
     def decoded(self, system: str) -> Path:
         return self.pair / "decoded" / system
 
+    @property
+    def trees(self) -> Path:
+        """Search trees of some test sentences."""
+        return self.pair / "trees"
+
     def metric(self, name: str) -> str:
         """A metric as commands take it."""
         return f"{name}:model={self.encoder}" if name in ENCODER_METRICS else name

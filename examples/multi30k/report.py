@@ -7,11 +7,13 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copy
 
 from examples.multi30k import decoding_tables, sweep_tables, value_tables
 from examples.multi30k.layout import METRICS, SOURCE, TARGETS, Layout
 from examples.multi30k.plots import plot_scaling
 from examples.multi30k.scores import HeldOutScores
+from examples.multi30k.trees import telling_pictures
 
 P_VALUES = (
     "In brackets: the p-value of the difference to beam search, by paired bootstrap (1,000 "
@@ -73,6 +75,16 @@ def _of_pair(layout: Layout, scores: HeldOutScores, out: Path) -> Iterator[str]:
             title = f"Scaling with the budget, {pair}, {decoding_tables.TITLES[metric]} (table 5)"
             body = f"{sweep_tables.scaling(layout, metric)}\n\n![{title}]({plot.name})"
             yield _section(title, body, VALIDATION)
+
+    pictures = telling_pictures(layout.trees)
+    if pictures:
+        copies = [copy(picture, out / f"tree-{pair}-{picture.name}") for picture in pictures]
+        yield _section(
+            f"Search trees, {pair}",
+            "\n\n".join(f"![{path.stem}]({path.name})" for path in map(Path, copies)),
+            "V-MCTS for MLBERTScore, where it most overruled its policy: of some output tokens of "
+            "the first test sentences those whose chosen token is least probable beside the best.",
+        )
 
 
 def _section(title: str, body: str, note: str = "") -> str:

@@ -10,6 +10,7 @@ from examples.multi30k import systems
 from examples.multi30k.layout import METRICS, Layout
 from examples.multi30k.supervised import PolicyTraining, SupervisedStages
 from examples.multi30k.systems import System
+from examples.multi30k.trees import tree_options
 from examples.multi30k.tuning import BUDGET, Sweep, ValueTuning, sweep_stage, tune_beam
 from examples.multi30k.values import (
     CELLS,
@@ -28,6 +29,7 @@ MAIN_MODELS = {
     "bertscore": hybrid("bertscore"),
     "mlbertscore": dual("mlbertscore"),
 }
+DRAWN_METRIC = "mlbertscore"  # whose search trees are shown
 SCALING_BUDGETS = ("1", "10", "25", "50", "75", "100", "200", "300")
 ROLLOUT_BUDGETS = SCALING_BUDGETS[:4]  # a rollout costs many times more than a value
 
@@ -69,7 +71,9 @@ class Study:
         self._decode(systems.joint(self.layout, model, "greedy", systems.GREEDY), model)
         for decoder, options in self._tuning(model).tune().items():
             budget = ("--search-budget", str(BUDGET))
-            system = systems.joint(self.layout, model, decoder, (*options, *budget))
+            drawn = metric == DRAWN_METRIC and decoder == "mcts"
+            trees = tree_options(self.layout.trees) if drawn else ()
+            system = systems.joint(self.layout, model, decoder, (*options, *budget, *trees))
             self._decode(system, model)
 
     def run_values(self) -> None:

@@ -1,0 +1,34 @@
+"""Search trees of test sentences: which are drawn, and which are worth showing."""
+
+from pathlib import Path
+
+from fairseq_mcts.pictures.tree_file import SearchTree, load_tree
+
+SENTENCES, STEPS = "0-19", "2,4,6"
+SHOWN = 3
+
+
+def tree_options(folder: Path) -> tuple[str, ...]:
+    """Of a command that decodes by MCTS."""
+    return (
+        *("--mcts-trees", str(folder)),
+        *("--mcts-tree-sentences", SENTENCES, "--mcts-tree-steps", STEPS),
+    )
+
+
+def overruled(tree: SearchTree) -> float:
+    """By how much the policy prefers another token to the chosen one; 0 where it does not."""
+    children = [node for node in tree.nodes if node.parent == 0]
+    return max(child.prior for child in children) - tree.nodes[tree.chosen[0]].prior
+
+
+def telling_pictures(folder: Path) -> list[Path]:
+    """The pictures of the trees that most overruled their policy, one a sentence."""
+    best: dict[int, tuple[float, Path]] = {}  # by sentence
+    for path in sorted(folder.glob("*.json")):
+        tree = load_tree(path)
+        found = (overruled(tree), path.with_suffix(".svg"))
+        if tree.sentence not in best or found[0] > best[tree.sentence][0]:
+            best[tree.sentence] = found
+    by_strength = sorted(best.values(), key=lambda found: (-found[0], found[1]))
+    return [picture for _, picture in by_strength[:SHOWN]]
