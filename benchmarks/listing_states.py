@@ -82,7 +82,8 @@ class StackedRows:
     """States of several nodes as one incremental state, padded on the left."""
 
     incremental: dict[str, Any]
-    sentences: Tensor  # [n]
+    source: Tensor  # [n, T, C]
+    source_mask: Tensor  # [n, 1, T]
     lengths: Tensor  # [n] tokens fed so far
     padding: Tensor  # [n] columns in front of a row's first token
 
@@ -118,7 +119,13 @@ class NodeNetwork:
                 attention.set_incremental_state(
                     incremental, CACHE_NAME, {"prev_key": key, "prev_value": value}
                 )
-        return StackedRows(incremental, sentences, lengths, longest - lengths)
+        return StackedRows(
+            incremental,
+            self.source[sentences],
+            self.source_mask[sentences],
+            lengths,
+            longest - lengths,
+        )
 
     def feed(self, stacked: StackedRows, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [n, V] and values [n] after one more token [n]; the rows grow by it."""
@@ -133,8 +140,8 @@ class NodeNetwork:
         for layer in decoder.layers:
             x, _ = layer(
                 x,
-                self.source[stacked.sentences],
-                encoder_mask=self.source_mask[stacked.sentences],
+                stacked.source,
+                encoder_mask=stacked.source_mask,
                 self_attn_mask=hidden.unsqueeze(1),
                 incremental_state=stacked.incremental,
                 need_weights=False,

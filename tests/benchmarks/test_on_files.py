@@ -1,6 +1,7 @@
 """The benchmarks that read checkpoints and binarised data, on those of a random network."""
 
 from pathlib import Path
+from typing import Any
 
 import dtype
 import exact_reuse
@@ -47,6 +48,7 @@ def test_reuse_is_exact_for_all_decoders(trained: tuple[str, ...]) -> None:
     ]
     for one in report.comparisons:
         assert one.outputs_equal is True, one.compared
+        assert one.parts["of these in float64 only"] == 0
         assert 0 < one.parts["made"] < one.parts["charged"]
 
 
@@ -80,6 +82,27 @@ def test_memory_that_gives_wrong_answers_is_noticed(
     monkeypatch.setattr(without_memory.Sentence, "ask", with_another_value)
     report = exact_reuse.main((*trained, *FEW, "--budget", "12"))
     assert "NOT met: outputs differ" in {one.verdict for one in report.comparisons}
+
+
+def test_rounding_is_told_from_errors(
+    trained: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    translate = without_memory.translate
+
+    def wrong_in_float32(
+        sentence: without_memory.Sentence, options: Any, rules: Any, seed: int
+    ) -> without_memory.Translation:
+        right = translate(sentence, options, rules, seed)
+        if next(sentence.policy.parameters()).dtype == torch.float64:
+            return right
+        return without_memory.Translation(right.tokens, right.charged + 1)
+
+    monkeypatch.setattr(without_memory, "translate", wrong_in_float32)
+    report = exact_reuse.main((*trained, *FEW, "--only", "V-MCTS"))
+    for one in report.comparisons:
+        assert one.outputs_equal is True
+        assert one.parts["of these in float64 only"] == one.parts["equal"] == 1
+    assert capsys.readouterr().out.count("without, in torch.float32") == 2
 
 
 SEARCHED = ("--size", "tiny", "--repeats", "1", "--simulations", "3", "--subset", "train")
