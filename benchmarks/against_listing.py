@@ -1,55 +1,157 @@
-"""How much faster is V-MCTS here than written the way the paper's listing does, same outputs?
+"""How much faster are the searches here than written the way the paper's listing does?
 
-    python benchmarks/against_listing.py [--size small|base] [--json FILE]
+    python benchmarks/against_listing.py [--size small|base] [--only NAME …] [--json FILE]
 
-`listing.py` says what that way is.
+Same network, same sentences, same rules, and every sentence's tokens must be equal. What that way
+is, say `listing_mcts.py` (the paper's listing, V-MCTS and MCTS with rollouts), `listing_beam.py`
+and `listing_sampling.py`, of which there are no listings: batched, in lock-step, on fairseq's
+incremental decoding with its states stacked and re-ordered, and with no memory of what has been
+evaluated before. `rows in vain` are those that lock-step spends on what is finished already. All
+searches have the budget of --simulations; MCTS with rollouts has that of --rollout-simulations,
+since every simulation costs it a whole translation.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import common
 import networks
-import vmcts
-from listing import decode_by_listing
+from listing_beam import decode_vgbs
+from listing_mcts import decode_mcts
+from listing_rules import Decoded, Rules
+from listing_sampling import decode_samples
+from random_metric import WordWorth
+from torch import Tensor
+
+from fairseq_mcts.generators.search_generator import sentence_seed
+from fairseq_mcts.generators.search_metric import SearchMetric
+from fairseq_mcts.generators.settings import needs_metric, needs_value
+from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.search.options import (
+    PRESETS,
+    MctsOptions,
+    Options,
+    SrOptions,
+    VgbsOptions,
+    beam_for_budget,
+)
 
 BAR = 5.0
+SEARCHES = ("V-MCTS", "VGBS", "S+RV", "MCTS+Roll")
 
 
-def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
-    case = vmcts.make_case(options, preset)
-    lengths = {"min_len": networks.MIN_LENGTH, "max_len": networks.MAX_LENGTH}
-    found: dict[str, list[tuple[int, ...]]] = {}
-    rows: dict[str, int] = {}
+@dataclass(frozen=True)
+class Case:
+    """A network and what it translates."""
 
-    def by_listing() -> None:
-        found["listing"], rows["listing"] = decode_by_listing(
-            case.model, case.sources, case.search, **lengths
-        )
+    model: Any
+    sources: list[Tensor]
+    rules: Rules
+    metric: WordWorth
+    text: TextDecoder
 
-    def here() -> None:
-        results = case.generator.generate([case.model], case.sample)
-        found["here"] = networks.best_tokens(results)
-        rows["here"] = sum(one[0]["evaluations"].made for one in results)
 
-    seconds = common.alternate({"listing": by_listing, "here": here}, options)
+@dataclass(frozen=True)
+class Rival:
+    """One search, and the listing's way to do it."""
+
+    search: str
+    setting: str
+    options: Options
+    decode: Callable[[], Decoded]
+
+
+def make_case(options: argparse.Namespace) -> Case:
+    model = networks.multiquery("dual_head_multiquery_transformer", options.size, options.seed)
+    dictionary = model.decoder.dictionary
+    sources = networks.make_sources(dictionary, options.sentences, options.seed)
+    rules = Rules(
+        dictionary.eos(), dictionary.pad(), networks.MIN_LENGTH, max_len=networks.MAX_LENGTH
+    )
+    return Case(model, sources, rules, WordWorth(), TextDecoder(dictionary))
+
+
+def rivals(case: Case, simulations: int, rollout_simulations: int) -> Iterator[Rival]:
+    given = (case.model, case.sources)
+    seeds = [sentence_seed(networks.SEARCH_SEED, source) for source in case.sources]
+    for preset, settings in PRESETS.items():
+        mcts = MctsOptions(simulations=simulations, **settings["mcts"])
+        decode = partial(decode_mcts, *given, mcts, case.rules)
+        yield Rival("V-MCTS", preset, mcts, decode)
+    for settings in PRESETS.values():
+        beam = VgbsOptions(beam=beam_for_budget(simulations), **settings["vgbs"])
+        decode = partial(decode_vgbs, *given, beam, case.rules)
+        yield Rival("VGBS", f"α={beam.alpha}, beam {beam.beam}", beam, decode)
+    for settings in PRESETS.values():
+        samples = SrOptions(samples=simulations, **settings["sr"])
+        decode = partial(decode_samples, *given, samples, case.rules, seeds)
+        yield Rival("S+RV", f"τ={samples.temperature}, {simulations} samples", samples, decode)
+    rollouts = MctsOptions(
+        simulations=rollout_simulations,
+        leaf="rollout",
+        metric=case.metric,
+        **PRESETS["unprivileged"]["mcts"],
+    )
+    score = SearchMetric(case.metric, case.text, case.text.decode_batch(case.sources))
+    decode = partial(decode_mcts, *given, rollouts, case.rules, score)
+    yield Rival("MCTS+Roll", f"{rollout_simulations} simulations", rollouts, decode)
+
+
+def measure(case: Case, rival: Rival, options: argparse.Namespace) -> common.Comparison:
+    generator = networks.search_generator(
+        case.model,
+        rival.options,
+        uses_value=needs_value(rival.options),
+        metric=case.metric if needs_metric(rival.options) else None,
+    )
+    sample = networks.make_sample(case.model, case.sources)
+    by_listing: list[Decoded] = []
+    here: list[Any] = []
+    seconds = common.alternate(
+        {
+            "listing": lambda: by_listing.append(rival.decode()),
+            "here": lambda: here.append(generator.generate([case.model], sample)),
+        },
+        options,
+    )
+    listed, found = by_listing[-1], here[-1]
+    outputs = networks.best_tokens(found)
+    differing = sum(one != other for one, other in zip(listed.outputs, outputs, strict=True))
     return common.Comparison(
-        f"V-MCTS ({preset}) by the listing / here",
+        f"{rival.search} ({rival.setting}) by the listing / here",
         seconds["listing"] / seconds["here"],
         common.at_least(BAR),
         {
             **{f"{name} s": value for name, value in seconds.items()},
-            **{f"rows {name}": count for name, count in rows.items()},
+            "rows listing": listed.rows,
+            "rows in vain": listed.rows_in_vain,
+            "rows here": sum(one[0]["evaluations"].made for one in found),
+            "sentences that differ": differing,
         },
-        outputs_equal=found["listing"] == found["here"],
+        outputs_equal=differing == 0,
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> common.Report:
-    # the listing takes its time: one measured turn
-    return vmcts.report_presets("against the listing", __doc__, measure, arguments, repeats=1)
+    parser = common.make_parser(__doc__)
+    parser.add_argument("--sentences", type=int, default=32)
+    parser.add_argument("--simulations", type=int, default=50)
+    parser.add_argument("--rollout-simulations", type=int, default=10)
+    parser.add_argument("--only", nargs="+", choices=SEARCHES, default=SEARCHES, metavar="NAME")
+    parser.set_defaults(repeats=1)  # the listing takes its time
+    options = common.parse(parser, arguments)
+    report = common.Report("against the listing", options, networks.settings())
+    case = make_case(options)
+    for rival in rivals(case, options.simulations, options.rollout_simulations):
+        if rival.search in options.only:
+            report.add(measure(case, rival, options))
+    report.write()
+    return report
 
 
 if __name__ == "__main__":

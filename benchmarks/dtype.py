@@ -15,14 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import common
-import leaves
 import networks
 import torch
+from leaves import Translator
 from torch import Tensor, nn
+from trained import load
 
 from fairseq_mcts.decoding.linear import RowFunction, joined, row_linear
 from fairseq_mcts.models.sizes import SIZES
@@ -95,11 +97,11 @@ def compare_products(report: common.Report, options: Any) -> None:
 
 
 def compare_searches(report: common.Report, options: Any) -> None:
-    loaded = leaves.load(options.data, options.path, options.sentences)
+    translator = Translator(load(options.path, options.data, options.subset, options.sentences))
 
     def translations(batch_size: int, *, int8: bool) -> list[list[int]]:
         with int8_steppers() if int8 else ExitStack():
-            return loaded.decode_in_batches(batch_size, options.simulations)
+            return translator.decode_in_batches(batch_size, options.simulations)
 
     float32 = translations(ROWS, int8=False)
     int8, other_batches = translations(ROWS, int8=True), translations(7, int8=True)
@@ -128,13 +130,14 @@ def share_of_equal(some: list[list[int]], others: list[list[int]]) -> float:
     return sum(one == other for one, other in zip(some, others, strict=True)) / len(some)
 
 
-def main() -> None:
-    parser = common.make_parser(__doc__ or "")
-    parser.add_argument("data", nargs="?", help="folder of fairseq-preprocess")
-    parser.add_argument("--path", help="checkpoint with a value head")
+def main(arguments: Sequence[str] | None = None) -> common.Report:
+    parser = common.make_parser(__doc__)
+    parser.add_argument("data", type=Path, nargs="?", help="folder of fairseq-preprocess")
+    parser.add_argument("--path", type=Path, help="checkpoint with a value head")
+    parser.add_argument("--subset", default="test")
     parser.add_argument("--sentences", type=int, default=200)
     parser.add_argument("--simulations", type=int, default=50)
-    options = common.parse(parser)
+    options = common.parse(parser, arguments)
     if (options.data is None) != (options.path is None):
         parser.error("DATA and --path belong together")
     report = common.Report("dtype", options, {"rows": ROWS})
@@ -142,6 +145,7 @@ def main() -> None:
     if options.path is not None:
         compare_searches(report, options)
     report.write()
+    return report
 
 
 if __name__ == "__main__":

@@ -16,95 +16,83 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import common
-import torch
-from fairseq import checkpoint_utils
 from fairseq.dataclass.configs import GenerationConfig
 from sacrebleu.metrics import BLEU
+from trained import Trained, load
 
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.text import TextDecoder
-from fairseq_mcts.register import register
 
 LEAVES = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A trained model and what it is tried on."""
+class Translator:
+    """V-MCTS by a trained model, as fairseq's commands would build it."""
 
-    models: list[Any]
-    task: Any
-    sentences: int
+    trained: Trained
 
     def decode(self, leaves: int, simulations: int) -> tuple[list[dict[str, Any]], float, int]:
         """Hypotheses of single sentences, seconds, and calls of the network."""
         generator = self._generator(leaves, simulations)
         begun = time.perf_counter()
-        found = [self._translate(generator, [number])[0] for number in range(self.sentences)]
+        found = [self._translate(generator, [row])[0] for row in self.trained.rows]
         return found, time.perf_counter() - begun, generator.statistics.timing.network_calls
 
     def decode_in_batches(self, size: int, simulations: int) -> list[list[int]]:
         """The tokens of all sentences by the plain search."""
         generator = self._generator(1, simulations)
-        found: list[list[int]] = []
-        for begin in range(0, self.sentences, size):
-            numbers = list(range(begin, min(begin + size, self.sentences)))
-            hypotheses = self._translate(generator, numbers)
-            found += [one["tokens"].tolist() for one in hypotheses]
-        return found
+        rows = self.trained.rows
+        return [
+            hypothesis["tokens"].tolist()
+            for begin in range(0, len(rows), size)
+            for hypothesis in self._translate(generator, rows[begin : begin + size])
+        ]
 
     def _generator(self, leaves: int, simulations: int) -> Any:
         given = {"search": "mcts", "search_preset": "unprivileged", "mcts_leaves": leaves}
         args = Namespace(**{**vars(GenerationConfig()), **given, "mcts_simulations": simulations})
-        return self.task.build_generator(self.models, args)
+        return self.trained.task.build_generator([self.trained.model], args)
 
-    def _translate(self, generator: Any, numbers: list[int]) -> list[dict[str, Any]]:
-        dataset = self.task.dataset("test")
-        sample = dataset.collater([dataset[number] for number in numbers])
-        hypotheses = self.task.inference_step(generator, self.models, sample)
+    def _translate(self, generator: Any, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The best hypothesis of each row, in their order."""
+        task = self.trained.task
+        sample = task.dataset(self.trained.subset).collater(rows)
+        hypotheses = task.inference_step(generator, [self.trained.model], sample)
         by_number = dict(zip(sample["id"].tolist(), hypotheses, strict=True))
-        return [by_number[number][0] for number in numbers]
+        return [by_number[row["id"]][0] for row in rows]
 
 
-def load(data: str, path: str, sentences: int) -> Loaded:
-    register()
-    models, _, task = checkpoint_utils.load_model_ensemble_and_task(
-        [path], arg_overrides={"data": data}
-    )
-    task.load_dataset("test")
-    for model in models:
-        model.eval()
-    return Loaded(models, task, min(sentences, len(task.dataset("test"))))
-
-
-def main() -> None:
-    parser = common.make_parser(__doc__ or "")
-    parser.add_argument("data", help="folder of fairseq-preprocess")
-    parser.add_argument("--path", required=True, help="checkpoint with a value head")
+def main(arguments: Sequence[str] | None = None) -> common.Report:
+    parser = common.make_parser(__doc__)
+    parser.add_argument("data", type=Path, help="folder of fairseq-preprocess")
+    parser.add_argument("--path", type=Path, required=True, help="checkpoint with a value head")
     parser.add_argument("--encoder", help="of MLBERTScore; without it only BLEU is stated")
     parser.add_argument("--post-process", default="sentencepiece", help="how subwords are joined")
     parser.add_argument("--sentences", type=int, default=100)
     parser.add_argument("--simulations", type=int, default=50)
-    options = common.parse(parser)
-    loaded = load(options.data, options.path, options.sentences)
+    parser.add_argument("--subset", default="test")
+    options = common.parse(parser, arguments)
+    loaded = load(options.path, options.data, options.subset, options.sentences)
     report = common.Report("leaves", options, {"leaves": list(LEAVES)})
     source, target = (
         TextDecoder(dictionary, post_process=options.post_process)
         for dictionary in (loaded.task.source_dictionary, loaded.task.target_dictionary)
     )
-    dataset = loaded.task.dataset("test")
-    rows = [dataset[number] for number in range(loaded.sentences)]
-    sources = [source.decode(row["source"]) for row in rows]
-    references = [target.decode(row["target"]) for row in rows]
+    sources = [source.decode(row["source"]) for row in loaded.rows]
+    references = [target.decode(row["target"]) for row in loaded.rows]
     metric = build_metric(f"mlbertscore:model={options.encoder}") if options.encoder else None
-    loaded.decode(1, 2)  # compiles and warms up
+    translator = Translator(loaded)
+    translator.decode(1, 2)  # compiles and warms up
     alone = 0.0
     for leaves in LEAVES:
-        found, seconds, calls = loaded.decode(leaves, options.simulations)
+        found, seconds, calls = translator.decode(leaves, options.simulations)
         texts = [target.decode(one["tokens"]) for one in found]
         alone = alone or seconds
         report.add_point(
@@ -116,8 +104,8 @@ def main() -> None:
             **({"mlbertscore": metric.corpus_score(texts, sources)} if metric else {}),
         )
     report.write()
+    return report
 
 
 if __name__ == "__main__":
-    with torch.no_grad():
-        main()
+    main()

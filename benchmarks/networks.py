@@ -32,6 +32,8 @@ from torch import Tensor
 
 import fairseq_mcts.models  # noqa: F401 - registers the architectures
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
+from fairseq_mcts.metrics import Metric
+from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.models.sizes import SIZES, apply_size
 from fairseq_mcts.search.options import Options
 
@@ -41,6 +43,7 @@ MAX_POSITIONS = 128
 MIN_LENGTH, TYPICAL_LENGTH, MAX_LENGTH = 12, 20, 30
 TOP_PROBABILITY = 0.7
 SPECIAL_SYMBOLS = 4  # bos, pad, eos, unk
+SEARCH_SEED = 1  # of searches that draw
 
 
 def settings() -> dict[str, Any]:
@@ -188,16 +191,24 @@ def limits(**given: Any) -> Limits:
 
 
 def search_generator(
-    model: Any, options: Options, lengths: Limits | None = None, *, uses_value: bool
+    model: Any,
+    options: Options,
+    lengths: Limits | None = None,
+    *,
+    uses_value: bool,
+    metric: Metric | None = None,
 ) -> SearchGenerator:
     """One of this project's decoders, as `fairseq-generate` would build it."""
+    dictionary = model.decoder.dictionary
     return SearchGenerator(
         [model],
-        model.decoder.dictionary,
+        dictionary,
         value_models=[model] if uses_value else [],
         options=options,
         limits=lengths or limits(),
-        seed=1,
+        seed=SEARCH_SEED,
+        metric=metric,
+        text_decoders=lambda: (TextDecoder(dictionary), TextDecoder(dictionary)),
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from examples.common.runner import Stage
+from examples.common.training_log import JSON_LOG, PROGRESS
 from examples.demo.plan import PLUGIN, SEED, Plan
 
 
@@ -61,8 +62,7 @@ class AblationPlan:
                     str(relabelling.output),
                     *PLUGIN,
                     "--cpu",
-                    "--log-format",
-                    "json",
+                    *JSON_LOG,
                 ),
                 *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
                 *("--finetune-from-model", str(self.demo.checkpoint("policy"))),
@@ -74,7 +74,7 @@ class AblationPlan:
                 *("--save-dir", str(folder)),
             ),
             output=folder,
-            progress=r'"num_updates": "(?P<done>\d+)"',
+            progress=PROGRESS,
             total=self.updates,
             reads=(relabelling,),
         )

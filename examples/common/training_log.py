@@ -4,6 +4,11 @@ import json
 import re
 from pathlib import Path
 
+#: makes fairseq-train print what is read here
+JSON_LOG = ("--log-format", "json")
+#: how far it is, for `Stage.progress`
+PROGRESS = r'"num_updates": "(?P<done>\d+)"'
+
 
 def last_validation(log: Path) -> dict[str, float]:
     """The numbers of the last validation, without the prefix that names the data."""

@@ -13,9 +13,9 @@ from examples.demo.plan import Plan, Sizes
 from examples.demo.results import (
     HeldOut,
     read_hypotheses,
-    read_value_quality,
     score,
     table,
+    value_quality,
 )
 from fairseq_mcts.metrics import build_metric
 
@@ -104,7 +104,7 @@ def report(plan: Plan, runner: Runner) -> None:
         ("MLBERTScore", plan.train_dual_head()),
         ("BLEU", plan.train_hybrid()),
     ):
-        print(f"{metric_name:<14}{read_value_quality(runner.log(training))}")
+        print(f"{metric_name:<14}{value_quality(runner.log(training))}")
 
 
 if __name__ == "__main__":

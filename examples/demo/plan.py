@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples.common.runner import Stage
+from examples.common.training_log import JSON_LOG, PROGRESS
 from examples.demo.decoders import DECODERS, Decoder
 
 # Paths are relative to the root of the repository, where `python -m examples.demo` has to run.
@@ -207,7 +208,8 @@ class Plan:
                     "fairseq-train",
                     str(relabelling.output),
                     *PLUGIN,
-                    *QUIET,
+                    "--cpu",
+                    *JSON_LOG,
                     "--log-interval",
                     "25",
                 ),
@@ -222,7 +224,7 @@ class Plan:
                 *("--no-epoch-checkpoints", "--save-dir", str(folder), "--seed", SEED),
             ),
             output=folder,
-            progress=TRAINING_PROGRESS,
+            progress=PROGRESS,
             total=self.sizes.value_updates,
             reads=(relabelling,),
         )

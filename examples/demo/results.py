@@ -7,6 +7,7 @@ from pathlib import Path
 from sacrebleu.metrics import BLEU, CHRF
 
 from examples.common.cost import Cost
+from examples.common.training_log import last_validation
 from examples.demo.decoders import Decoder
 from fairseq_mcts.metrics.base import Metric
 
@@ -43,20 +44,13 @@ def read_hypotheses(folder: Path) -> list[str]:
     return [hypothesis for _, hypothesis in sorted(found, key=lambda line: int(line[0]))]
 
 
-def read_value_quality(log: Path) -> str:
+def value_quality(log: Path) -> str:
     """What the last validation of a value's training says of it, in words."""
-    text = log.read_text(encoding="utf-8")
-    numbers = {
-        name: re.findall(rf"\| valid \|.* value_{name} ([-\d.]+)", text)
-        for name in ("mae", "mae_of_mean", "pearson", "pearson_finished")
-    }
-    if not all(numbers.values()):
-        raise ValueError(f"{log}: fairseq-train reports no quality of the value")
-    last = {name: float(found[-1]) for name, found in numbers.items()}
+    last = last_validation(log)
     return (
-        f"mean absolute error {last['mae']:.4f} (of always saying the mean score: "
-        f"{last['mae_of_mean']:.4f}), correlation {last['pearson']:.2f}, "
-        f"of finished samples {last['pearson_finished']:.2f}"
+        f"mean absolute error {last['value_mae']:.4f} (of always saying the mean score: "
+        f"{last['value_mae_of_mean']:.4f}), correlation {last['value_pearson']:.2f}, "
+        f"of finished samples {last['value_pearson_finished']:.2f}"
     )
 
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from examples.common.runner import Stage
+from examples.common.training_log import JSON_LOG, PROGRESS
 from examples.multi30k.layout import PLUGIN, SEED, Layout
-
-TRAINING_PROGRESS = r'"num_updates": "(?P<done>\d+)"'
 
 
 @dataclass(frozen=True)
@@ -89,10 +88,10 @@ class SupervisedStages:
                 *("--warmup-updates", "400", "--total-num-update", updates),
                 *("--max-update", updates, "--max-tokens", str(self.training.max_tokens)),
                 *("--no-epoch-checkpoints", "--save-dir", str(self.layout.policy_folder)),
-                *("--log-format", "json", "--log-interval", "50", "--seed", SEED),
+                *(*JSON_LOG, "--log-interval", "50", "--seed", SEED),
             ),
             output=self.layout.policy_folder,
-            progress=TRAINING_PROGRESS,
+            progress=PROGRESS,
             total=self.training.updates,
             reads=(self.binarise(),),
         )

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from examples.common.runner import Stage
+from examples.common.training_log import JSON_LOG, PROGRESS
 from examples.multi30k.layout import PLUGIN, SEED, Layout
-from examples.multi30k.supervised import TRAINING_PROGRESS, SupervisedStages
+from examples.multi30k.supervised import SupervisedStages
 
 # The policy's loss draws the new model to the supervised one, from whose weights it starts.
 DISTILLED = ("--policy-loss", "kl")
@@ -112,10 +113,10 @@ class ValueStages:
                 *("--warmup-updates", "100", "--total-num-update", updates),
                 *("--max-update", updates, "--max-tokens", str(training.max_tokens)),
                 *("--no-epoch-checkpoints", "--save-dir", str(layout.value_folder(model.name))),
-                *("--log-format", "json", "--log-interval", "25", "--seed", SEED),
+                *(*JSON_LOG, "--log-interval", "25", "--seed", SEED),
             ),
             output=layout.value_folder(model.name),
-            progress=TRAINING_PROGRESS,
+            progress=PROGRESS,
             total=training.updates,
             reads=(self.relabel(model.metric),),
         )

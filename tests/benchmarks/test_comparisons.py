@@ -7,12 +7,15 @@ import against_greedy
 import against_listing
 import beam_by_evaluator
 import growth
-import listing
+import listing_mcts
+import listing_sampling
+import listing_states
 import multiquery
 import networks
 import numpy as np
 import overhead
 import pytest
+import torch
 
 TOY = ("--size", "tiny", "--repeats", "1")
 FEW = (*TOY, "--sentences", "3")
@@ -35,18 +38,32 @@ def test_overhead_sees_another_value() -> None:
 
 
 def test_listing_gives_the_same_translations() -> None:
-    report = against_listing.main(SEARCH)
+    report = against_listing.main((*SEARCH, "--rollout-simulations", "2"))
+    names = [one.compared.partition(" (")[0] for one in report.comparisons]
+    assert names == ["V-MCTS"] * 2 + ["VGBS"] * 2 + ["S+RV"] * 2 + ["MCTS+Roll"]
     for one in report.comparisons:
-        assert one.outputs_equal is True
+        assert one.outputs_equal is True, one.compared
         assert one.parts["rows listing"] > one.parts["rows here"]
+        assert one.parts["rows listing"] > one.parts["rows in vain"] >= 0
 
 
-def test_a_listing_with_an_error_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def second_best(search: listing.TokenSearch) -> np.ndarray:
-        return np.ones(len(search.rows), np.int64)
+# an error in each of the listing's searches: another choice, another beam, another sample
+ERRORS = {
+    "V-MCTS": (
+        listing_mcts.TokenSearch,
+        "chosen",
+        lambda search: np.ones(len(search.rows), np.int64),
+    ),
+    "VGBS": (listing_states.AlignedRows, "values", lambda rows, tokens: torch.zeros(len(tokens))),
+    "S+RV": (listing_sampling, "uniform", lambda seed, sample, position: 0.5),
+}
 
-    monkeypatch.setattr(listing.TokenSearch, "chosen", second_best)
-    report = against_listing.main(SEARCH)
+
+@pytest.mark.parametrize("search", ERRORS)
+def test_a_listing_with_an_error_is_noticed(search: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*ERRORS[search])
+    report = against_listing.main((*SEARCH, "--only", search))
+    assert len(report.comparisons) == 2
     assert {one.verdict for one in report.comparisons} == {"NOT met: outputs differ"}
 
 
