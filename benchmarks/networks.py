@@ -212,15 +212,16 @@ def search_generator(
     )
 
 
-def fairseq_generator(model: Any, beam: int) -> SequenceGenerator:
+def fairseq_generator(model: Any, beam: int, lengths: Limits | None = None) -> SequenceGenerator:
     """fairseq's own beam search with the same lengths."""
+    lengths = lengths or limits()
     return SequenceGenerator(
         [model],
         model.decoder.dictionary,
         beam_size=beam,
         max_len_a=0,
-        max_len_b=MAX_LENGTH,
-        min_len=MIN_LENGTH,
+        max_len_b=lengths.max_len_b,
+        min_len=lengths.min_len,
     )
 
 
