@@ -29,6 +29,7 @@ SIZED = (
     "multiquery",
     "growth",
     "relabelling",
+    "products",
     "dtype",
 )
 PLOTTED = ("multiquery", "growth")

@@ -12,8 +12,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
+from fairseq_mcts.decoding.key_value_pool import KeyValuePool
 from fairseq_mcts.decoding.linear import RowFunction, row_linear
-from fairseq_mcts.decoding.step_batch import MIN_ROWS, SentenceGroups
+from fairseq_mcts.decoding.path_attention import attend_paths
+from fairseq_mcts.decoding.step_batch import MIN_ROWS, SentenceGroups, StepBatch
 
 
 class RowAttention(Protocol):
@@ -25,8 +27,9 @@ class RowAttention(Protocol):
         """[n, C] -> scaled queries [n, H, d]."""
         ...
 
-    def query_key_value(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """[n, C] -> scaled queries [n, H, d], keys and values [n, K], of the same rows."""
+    def attend_path(self, x: Tensor, pool: KeyValuePool, layer: int, batch: StepBatch) -> Tensor:
+        """[n, C] -> [n, H * d]: keys and values of the rows go into the pool under their slots,
+        then each row attends to what lies there of its path, itself included."""
         ...
 
     def key_value(self, source: Tensor) -> tuple[Tensor, Tensor]:
@@ -63,19 +66,44 @@ class _Projections:
             self._query = row_linear(self._attention.q_proj, scales=[self._scaling])
         return self._query(x).view(len(x), self._heads, self._size)
 
-    def query_key_value(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def attend_path(self, x: Tensor, pool: KeyValuePool, layer: int, batch: StepBatch) -> Tensor:
         if self._all is None:
             attention = self._attention
             layers = (attention.q_proj, attention.k_proj, attention.v_proj)
             self._all = row_linear(*layers, scales=[self._scaling, 1.0, 1.0])
-        widths = [self._width, self._key_width, self._key_width]
-        query, key, value = torch.split(self._all(x), widths, dim=1)
-        shape = (len(x), *self.key_shape)
-        return (
-            query.reshape(len(x), self._heads, self._size),
-            key.reshape(shape),
-            value.reshape(shape),
+        joint = self._all(x)  # [n, H * d + 2 |K|]
+        if joint.device.type == "cpu" and joint.dtype == torch.float32:
+            return self._attend_path_on_host(joint, pool, layer, batch)
+        return self._attend_path_on_device(joint, pool, layer, batch)
+
+    def _attend_path_on_host(
+        self, joint: Tensor, pool: KeyValuePool, layer: int, batch: StepBatch
+    ) -> Tensor:
+        attended = joint.new_empty((len(joint), self._heads, self._size))
+        shape = (pool.capacity, -1, self._size)
+        attend_paths(
+            joint.numpy(),
+            pool.keys[layer].view(shape).numpy(),
+            pool.values[layer].view(shape).numpy(),
+            batch.numpy_paths,
+            batch.depths.numpy(),
+            attended.numpy(),
         )
+        return attended.flatten(1)
+
+    def _attend_path_on_device(
+        self, joint: Tensor, pool: KeyValuePool, layer: int, batch: StepBatch
+    ) -> Tensor:
+        widths = [self._width, self._key_width, self._key_width]
+        query, key, value = torch.split(joint, widths, dim=1)
+        shape = (len(joint), *self.key_shape)
+        pool.write(layer, batch.slots, key.reshape(shape), value.reshape(shape))
+        keys, values = pool.read(layer, batch.paths)
+        query = query.reshape(len(joint), self._heads, self._size)
+        return self.attend(query, keys, values, batch.path_mask)
+
+    def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+        raise NotImplementedError
 
     def key_value(self, source: Tensor) -> tuple[Tensor, Tensor]:
         shape = (*source.shape[:-1], *self.key_shape)

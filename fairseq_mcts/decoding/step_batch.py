@@ -8,6 +8,7 @@ cost next to nothing.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -102,10 +103,23 @@ class StepBatch:
     slots: Tensor  # [n]
     tokens: Tensor  # [n] the last token of each prefix, the start symbol for the empty one
     depths: Tensor  # [n] number of tokens in the prefix = position of its last token's input
-    paths: Tensor  # [n, L] slots of the prefixes of the prefix, itself last; then padding
-    path_mask: Tensor  # [n, L] 0 on the path, -inf on padding
     groups: SentenceGroups
-    numpy_paths: Int32  # [n, L] as `paths`, with NO_NODE as padding
+    # [n, L] slots of the prefixes of each prefix, itself last; then NO_NODE as padding
+    numpy_paths: Int32
+    dtype: torch.dtype  # of the decoder
+
+    @cached_property
+    def paths(self) -> Tensor:
+        """[n, L] `numpy_paths` on the device, with any slot as padding."""
+        on_host = torch.from_numpy(np.maximum(self.numpy_paths, 0).astype(np.int64))
+        return on_host.to(self.slots.device)
+
+    @cached_property
+    def path_mask(self) -> Tensor:
+        """[n, L] 0 on the path, -inf on padding."""
+        mask = torch.zeros(self.numpy_paths.shape, dtype=self.dtype, device=self.slots.device)
+        padding = torch.from_numpy(self.numpy_paths == NO_NODE).to(self.slots.device)
+        return mask.masked_fill_(padding, -torch.inf)
 
 
 def make_step_batch(
@@ -119,18 +133,13 @@ def make_step_batch(
     paths = np.empty((len(rows), padded_length(int(depths.max()) + 1)), np.int32)
     write_paths(tree, slots, paths)
     tokens = np.where(requests.tokens == NO_TOKEN, start_token, requests.tokens)[rows]
-
-    on_device = torch.from_numpy(np.maximum(paths, 0).astype(np.int64)).to(device)
-    mask = torch.zeros(paths.shape, dtype=dtype, device=device)
-    mask.masked_fill_(torch.from_numpy(paths == NO_NODE).to(device), -torch.inf)
     return StepBatch(
         num_requested=count,
         start_token=start_token,
         slots=torch.from_numpy(slots.astype(np.int64)).to(device),
         tokens=torch.from_numpy(tokens.astype(np.int64)).to(device),
         depths=torch.from_numpy(depths.astype(np.int64)).to(device),
-        paths=on_device,
-        path_mask=mask,
         groups=SentenceGroups(requests.sentences[rows], device),
         numpy_paths=paths,
+        dtype=dtype,
     )

@@ -91,10 +91,7 @@ class TransformerStepper:
         for index, layer in enumerate(self._layers):
             attention = layer.self_attention
             residual, x = x, layer.before_self_attention(x)
-            query, key, value = attention.query_key_value(x)
-            self._pool.write(index, batch.slots, key, value)
-            keys, values = self._pool.read(index, batch.paths)
-            x = attention.attend(query, keys, values, batch.path_mask)
+            x = attention.attend_path(x, self._pool, index, batch)
             x = layer.behind_self_attention(residual + layer.self_output(x))
 
             attention = layer.cross_attention
@@ -226,7 +223,7 @@ class _InputLayer:
         for module in self._before_positions:
             x = module(x)
         if self._positions is not None:
-            x = x + position_rows(self._positions, batch.depths, batch.paths.size(1)).to(x)
+            x = x + position_rows(self._positions, batch.depths, batch.numpy_paths.shape[1]).to(x)
         for module in self._behind_positions:
             x = module(x)
         return x
