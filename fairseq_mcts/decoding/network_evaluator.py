@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from fairseq_mcts.decoding.stepper import EncoderOut, Stepper, TransformerSteppe
 from fairseq_mcts.models.value_head import ValueHead, bucket_means, expected_value
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.read_rows import TokenRules
-from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
+from fairseq_mcts.search.tree import Bool, Float64, Int32, Tree, prefix_tokens
 
 # what models do that take a softmax of their decoder's output
 _USUAL_PROBABILITIES = (
@@ -139,6 +140,13 @@ def _is_in(model: Network, models: Sequence[Network]) -> bool:
     return any(model is other for other in models)
 
 
+class _Unread(NamedTuple):
+    """Prefixes whose policies may be read by the next question."""
+
+    slots: Int32  # [n]
+    features: list[Tensor]  # [n or more, C] of each member with a policy
+
+
 class NetworkEvaluator:
     """Evaluates the prefixes of one batch of source sentences.
 
@@ -159,6 +167,7 @@ class NetworkEvaluator:
         self._vocabulary = vocabulary
         self._start_token = vocabulary.eos if start_token is None else start_token
         self._max_bytes = max_bytes
+        self._unread = _Unread(np.zeros(0, np.int32), [])
         parameter = next(members[0].model.parameters())
         self._device, self._dtype = parameter.device, parameter.dtype
         self._rules = TokenRules(
@@ -187,15 +196,22 @@ class NetworkEvaluator:
 
     @torch.no_grad()
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
+        if question.again:
+            answers = self._read_again(requests, question)
+            self._check(tree, requests, question, answers)
+            return answers
         batch = make_step_batch(tree, requests, self._start_token, self._device, self._dtype)
         self._reserve(tree.capacity)
+        self._unread = _Unread(requests.slots, [])
         scores: list[Tensor] = []
         values: list[Tensor] = []
         for member in self._members:
             if not member.policy and not question.value:
                 continue
             features = member.stepper.step(tree, batch)
-            if member.policy and not requests.finished.all():
+            if member.policy and not question.policy:
+                self._unread.features.append(features)
+            elif member.policy and not requests.finished.all():
                 scores.append(member.scores(_unfinished_rows(features, requests.finished)))
             if member.value and question.value:
                 values.append(member.values(features))
@@ -204,6 +220,19 @@ class NetworkEvaluator:
             answers = replace(answers, values=self._read_values(values, batch))
         self._check(tree, requests, question, answers)
         return answers
+
+    def _read_again(self, requests: Requests, question: Question) -> Answers:
+        """The policies of prefixes that the question before was about, too."""
+        slots, features = self._unread.slots, self._unread.features
+        order = np.argsort(slots)
+        rows = order[np.searchsorted(slots, requests.slots, sorter=order)]
+        rows = np.resize(rows, max(len(rows), MIN_ROWS))
+        chosen = torch.from_numpy(rows).to(self._device)
+        policies = [member for member in self._members if member.policy]
+        scores = [
+            member.scores(kept[chosen]) for member, kept in zip(policies, features, strict=True)
+        ]
+        return self._read_policies(scores, requests, question)
 
     def _reserve(self, capacity: int) -> None:
         needed = capacity * self.bytes_per_slot

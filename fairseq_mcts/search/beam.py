@@ -1,11 +1,13 @@
 """Beam search, and value-guided beam search (He et al. 2017; Leblond et al. 2021, section 4.2).
 
-A step of value-guided beam search evaluates the k² proposals it ranks, and these evaluations are
+A step of value-guided beam search evaluates the k² proposals it ranks, and these evaluations hold
 the next step's policies, so that a step costs k² evaluations and not the k + k² it is charged for.
+Policies are read of the k that go on alone: an output layer costs as much as a small decoder.
 Without a value (beam search, or α = 0) a step costs k.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,12 +41,15 @@ class BeamSearch(TreeStore):
         self._n_best = n_best
         self._rules = _rules(constraints.eos, options)
         self._with_values = isinstance(options, VgbsOptions) and options.alpha > 0
-        self.question = Question(
+        whole = Question(
             actions=widest + 1,
             temperature=options.temperature if isinstance(options, VgbsOptions) else 1.0,
             over_allowed=False,
             value=self._with_values,
         )
+        self.question = whole
+        self._of_proposals = replace(whole, actions=0, policy=False)
+        self._of_chosen = replace(whole, value=False, again=True)
         self._beams = _new_beams(width, widest)
         self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
         self._active = np.arange(self.num_sentences, dtype=np.int32)
@@ -62,10 +67,14 @@ class BeamSearch(TreeStore):
             self.tree, self._beams, self._active, self._rules, self._with_values, wanted
         )
         self._collect_finished()
+        if self._with_values and len(self._active):
+            # all sentences are at the same point of a step
+            ranking = self._beams.phase[self._active[0]] == kernels.RANKING
+            self.question = self._of_proposals if ranking else self._of_chosen
         return self.constraints.requests(self.tree, wanted[:count]), ()
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
-        self.store_policies(requests, answers)
+        self.store_answers(requests, answers, self.question)
 
     def receive_scores(self, scores: Float64) -> None:
         raise AssertionError("beam search asks for no scores")

@@ -246,13 +246,17 @@ def advance(
     with_values: bool,
     wanted: Int32,  # [w] out: slots to be evaluated
 ) -> int:
-    """Brings each active sentence to where it needs the network; how many slots that takes."""
+    """Brings each active sentence to where it needs the network; how many slots that takes.
+
+    With values a step has two such points: the proposals' values, the policies of those kept.
+    """
     count = 0
     for sentence in active:
         if beams.phase[sentence] == RANKING:
+            beams.phase[sentence] = PROPOSING
             keep_best(tree, beams, sentence, rules, with_values)
-            if beams.phase[sentence] == FINISHED:
-                continue
+            count = _list_beams(beams, sentence, wanted, count)
+            continue
         before = count
         beams.charged[sentence] += beams.num_beams[sentence]
         propose(tree, beams, sentence, rules)
@@ -267,9 +271,16 @@ def advance(
             beams.phase[sentence] = RANKING
         else:
             keep_best(tree, beams, sentence, rules, with_values)
-            for beam in range(beams.num_beams[sentence]):
-                if beams.phase[sentence] != FINISHED:
-                    wanted[count] = beams.node[sentence, beam]
-                    count += 1
+            count = _list_beams(beams, sentence, wanted, count)
         beams.made[sentence] += count - before
+    return count
+
+
+@compiled
+def _list_beams(beams: Beams, sentence: int, wanted: Int32, count: int) -> int:
+    """Appends the beams that go on to `wanted`, where there are `count` already."""
+    if beams.phase[sentence] != FINISHED:
+        for beam in range(beams.num_beams[sentence]):
+            wanted[count] = beams.node[sentence, beam]
+            count += 1
     return count

@@ -23,7 +23,7 @@ class Search(Protocol):
     """
 
     tree: Tree
-    question: Question
+    question: Question  # about the requests of the last `advance`
 
     @property
     def num_bytes(self) -> int:
@@ -91,8 +91,9 @@ def run(search: Search, evaluator: Evaluator, metric: Metric | None = None) -> T
             search.receive_answers(requests, answers)
             timing.network += answered - advanced
             timing.search += time.perf_counter() - answered
-            timing.network_calls += 1
-            timing.network_rows += len(requests)
+            if not search.question.again:
+                timing.network_calls += 1
+                timing.network_rows += len(requests)
         if candidates:
             assert scorer is not None  # options refuse a search that would need one
             begun = time.perf_counter()

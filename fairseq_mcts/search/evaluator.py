@@ -24,7 +24,7 @@ class SamplingFilter:
 
 @dataclass(frozen=True)
 class Question:
-    """What a search wants to know about a prefix; the same throughout a search."""
+    """What a search wants to know about a prefix."""
 
     actions: int  # how many of the best next tokens
     temperature: float  # of weights and of draws
@@ -32,6 +32,9 @@ class Question:
     # fairseq's beam search, log-probabilities, normalised over the whole vocabulary
     over_allowed: bool
     value: bool  # whether values are read
+    # False: policies are read later, of those prefixes that a next question with `again` names
+    policy: bool = True
+    again: bool = False  # about prefixes of the question before: nothing new is evaluated
     sampling: SamplingFilter | None = None  # for searches that draw tokens
 
 

@@ -21,8 +21,31 @@ class FunctionEvaluator:
         self._evaluate = evaluate
         self._constraints = constraints
         self._forbidden: Bool | None = None  # [V], once the vocabulary's size is known
+        # log-probabilities [V] of prefixes whose policies may be read by the next question
+        self._unread: dict[int, Float64] = {}  # by slot
 
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
+        if question.again:
+            logprobs = np.stack([self._unread[slot] for slot in requests.slots.tolist()])
+            values = np.zeros(len(requests))
+        else:
+            logprobs, values = self._ask(tree, requests, question)
+        self._unread = {}
+        if not question.policy:
+            self._unread = dict(zip(requests.slots.tolist(), logprobs, strict=True))
+        rows = masked_rows(
+            logprobs, self._forbidden_mask(logprobs.shape[1]), self._constraints.eos, requests
+        )
+        blocked = ~requests.finished & np.isneginf(rows.max(axis=1))
+        if blocked.any():
+            row = int(np.flatnonzero(blocked)[0])
+            prefixes = prefix_tokens(tree, requests.slots)
+            where = _where(row, requests.sentences.tolist(), prefixes)
+            raise ValueError(f"no token is allowed at {where}: the masks leave nothing over")
+        return condensed(logprobs, rows, values, requests, question)
+
+    def _ask(self, tree: Tree, requests: Requests, question: Question) -> tuple[Float64, Float64]:
+        """Log-probabilities [n, V] and values [n] from the function, checked."""
         sentences = requests.sentences.tolist()
         prefixes = prefix_tokens(tree, requests.slots)
         answer = self._evaluate(sentences, prefixes)
@@ -35,14 +58,7 @@ class FunctionEvaluator:
         values = np.zeros(len(requests))
         if question.value:
             values = _checked_values(answer[1], sentences, prefixes)
-        rows = masked_rows(
-            logprobs, self._forbidden_mask(logprobs.shape[1]), self._constraints.eos, requests
-        )
-        blocked = ~requests.finished & np.isneginf(rows.max(axis=1))
-        if blocked.any():
-            where = _where(int(np.flatnonzero(blocked)[0]), sentences, prefixes)
-            raise ValueError(f"no token is allowed at {where}: the masks leave nothing over")
-        return condensed(logprobs, rows, values, requests, question)
+        return logprobs, values
 
     def _checked_logprobs(
         self, given: Any, requests: Requests, prefixes: list[tuple[int, ...]]

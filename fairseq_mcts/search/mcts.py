@@ -118,7 +118,7 @@ class MctsSearch(TreeStore):
         return self.constraints.requests(self.tree, slots), candidates
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
-        self.store_policies(requests, answers)
+        self.store_answers(requests, answers, self.question)
 
     def receive_scores(self, scores: Float64) -> None:
         self._statistics.nodes["score"][self._scored_slots] = scores

@@ -4,11 +4,12 @@ import numpy as np
 
 from fairseq_mcts.search.compiled import compiled
 from fairseq_mcts.search.constraints import Constraints
-from fairseq_mcts.search.evaluator import Answers, Requests
+from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.results import Evaluations, Hypothesis
 from fairseq_mcts.search.tree import (
     NO_NODE,
     NO_TOKEN,
+    Float64,
     Int32,
     Tree,
     allocate,
@@ -53,17 +54,19 @@ class TreeStore:
         """A slot for the empty prefix of `sentence`; there must be room."""
         return int(allocate(self.tree, sentence, NO_NODE, 0, NO_TOKEN, 0.0))
 
-    def store_policies(self, requests: Requests, answers: Answers) -> None:
+    def store_answers(self, requests: Requests, answers: Answers, question: Question) -> None:
         """Writes what the evaluator said into the tree."""
-        _store(
-            self.tree,
-            requests.slots,
-            answers.num_actions,
-            answers.action_tokens,
-            answers.action_logprobs,
-            answers.weights,
-            answers.values,
-        )
+        if question.policy:
+            _store_policies(
+                self.tree,
+                requests.slots,
+                answers.num_actions,
+                answers.action_tokens,
+                answers.action_logprobs,
+                answers.weights,
+            )
+        if not question.again:
+            _store_values(self.tree, requests.slots, answers.values)
 
     def hypothesis(
         self,
@@ -86,20 +89,17 @@ class TreeStore:
 
 
 @compiled
-def _store(
+def _store_policies(
     tree: Tree,
     slots: Int32,  # [n]
     num_actions: Int32,  # [n]
     tokens: Int32,  # [n, A]
     logprobs: np.ndarray,  # [n, A]
     weights: np.ndarray,  # [n, A]
-    values: np.ndarray,  # [n]
 ) -> None:
     for row in range(len(slots)):
         slot = slots[row]
         prefix = tree.prefixes[slot]
-        prefix.known = True
-        prefix.value = values[row]
         prefix.num_actions = num_actions[row]
         for place in range(num_actions[row]):
             action = tree.actions[slot, place]
@@ -107,3 +107,10 @@ def _store(
             action.logprob = logprobs[row, place]
             action.weight = weights[row, place]
             action.child = NO_NODE
+
+
+@compiled
+def _store_values(tree: Tree, slots: Int32, values: Float64) -> None:  # [n], [n]
+    for row in range(len(slots)):
+        tree.prefixes[slots[row]].known = True
+        tree.prefixes[slots[row]].value = values[row]
