@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
+from fairseq_mcts.decoding.network_evaluator import Member, NetworkEvaluator, make_members
 from fairseq_mcts.search import Hypothesis, decode, make_search
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.driver import run
@@ -134,3 +134,20 @@ def test_unknown_decoder_is_recomputed_with_a_warning(caplog: pytest.LogCaptureF
         found = on_network([policy], [value], options)
     assert "slow" in caplog.text and "LSTMDecoder" in caplog.text
     assert_same(found, expected)
+
+
+def test_vgbs_reads_only_the_policies_of_beams_that_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = dual_head()
+    read = 0
+    scores = Member.scores
+
+    def counting(member: Member, features: Any) -> Any:
+        nonlocal read
+        read += len(features)
+        return scores(member, features)
+
+    monkeypatch.setattr(Member, "scores", counting)
+    results = on_network([model], [model], {"search": "vgbs", "beam": 4, "alpha": 0.5})
+    evaluated = sum(hypotheses[0].evaluations.made for hypotheses in results)
+    # of 16 or more proposals a step 4 go on
+    assert 0 < read < evaluated / 2
