@@ -33,9 +33,9 @@ def row_linear(
     if not all(_is_plain(layer) for layer in layers):
         return _with_relu(_one_after_the_other(layers, scales), relu)
     weight, bias = joined(layers, scales)
-    if weight.device.type != "cpu":
+    if weight.device.type != "cpu" or weight.dtype != torch.float32:
         return _with_relu(lambda x: F.linear(x, weight, bias), relu)
-    if weight.numel() > LARGE_WEIGHT and _can_pack(weight):
+    if weight.numel() > LARGE_WEIGHT and _can_pack():
         return _with_relu(packed(weight, bias), relu)
     return _with_relu(transposed(weight, bias), relu)
 
@@ -69,10 +69,9 @@ def joined(layers: Sequence[nn.Linear], scales: Sequence[float]) -> tuple[Tensor
     return torch.cat(weights), torch.cat(biases)
 
 
-def _can_pack(weight: Tensor) -> bool:
+def _can_pack() -> bool:
     return (
-        weight.dtype == torch.float32
-        and torch._C._has_mkldnn
+        torch._C._has_mkldnn
         and hasattr(torch.ops.mkldnn, "_linear_pointwise")
         and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
     )

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from fairseq.models import BaseFairseqModel, FairseqDecoder
 from fairseq.models.transformer import TransformerModelBase
+from numpy.typing import NDArray
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
@@ -164,7 +165,6 @@ class NetworkEvaluator:
         """`start_token` is what decoding starts with, eos unless given; `max_bytes` bounds the
         memory of keys and values."""
         self._members = members
-        self._vocabulary = vocabulary
         self._start_token = vocabulary.eos if start_token is None else start_token
         self._max_bytes = max_bytes
         self._unread = _Unread(np.zeros(0, np.int32), [])
@@ -226,11 +226,10 @@ class NetworkEvaluator:
         slots, features = self._unread.slots, self._unread.features
         order = np.argsort(slots)
         rows = order[np.searchsorted(slots, requests.slots, sorter=order)]
-        rows = np.resize(rows, max(len(rows), MIN_ROWS))
-        chosen = torch.from_numpy(rows).to(self._device)
         policies = [member for member in self._members if member.policy]
         scores = [
-            member.scores(kept[chosen]) for member, kept in zip(policies, features, strict=True)
+            member.scores(_chosen_rows(kept, rows))
+            for member, kept in zip(policies, features, strict=True)
         ]
         return self._read_policies(scores, requests, question)
 
@@ -286,9 +285,13 @@ def _unfinished_rows(features: Tensor, finished: Bool) -> Tensor:
     """Rows of `features` [n or more, C] that are not `finished` [n]; MIN_ROWS at least."""
     if not finished.any():
         return features
-    rows = np.flatnonzero(~finished)
-    rows = np.resize(rows, max(len(rows), MIN_ROWS))
-    return features[torch.from_numpy(rows).to(features.device)]
+    return _chosen_rows(features, np.flatnonzero(~finished))
+
+
+def _chosen_rows(features: Tensor, rows: NDArray[np.int64]) -> Tensor:
+    """These rows of `features`, some of them again if they are fewer than MIN_ROWS."""
+    needed = np.resize(rows, max(len(rows), MIN_ROWS))
+    return features[torch.from_numpy(needed).to(features.device)]
 
 
 def _right_padded(sources: Sequence[Tensor], length: int, pad: int) -> tuple[Tensor, Tensor]:
@@ -300,7 +303,7 @@ def _right_padded(sources: Sequence[Tensor], length: int, pad: int) -> tuple[Ten
 
 
 def _no_policies(count: int, actions: int) -> Answers:
-    """Answers to requests that are all finished."""
+    """Answers to requests whose policies are not read."""
     return Answers(
         num_actions=np.zeros(count, np.int32),
         action_tokens=np.zeros((count, actions), np.int32),

@@ -4,6 +4,9 @@ import numpy as np
 
 from fairseq_mcts.search.compiled import CACHE_FOLDER
 from fairseq_mcts.search.decode import decode
+from fairseq_mcts.search.draw_rows import draw_from_scores
+from fairseq_mcts.search.policy import draw_tokens
+from fairseq_mcts.search.read_rows import RowsRead, TokenRules, read_rows
 
 
 def _coin(sentences: list[int], prefixes: list[tuple[int, ...]]) -> tuple[object, object]:
@@ -16,6 +19,19 @@ def compile_kernels() -> None:
     for search in ("mcts", "vgbs", "beam", "sr"):
         decode(_coin, 1, search=search, **common)  # type: ignore[arg-type]
     decode(_coin, 1, search="mcts", leaf="rollout", metric=lambda *_: 0.5, trace=True, **common)  # type: ignore[arg-type]
+    _compile_readout()
+
+
+def _compile_readout() -> None:
+    """What reads a network's scores, which are float32."""
+    scores, row, token = np.zeros((1, 3), np.float32), np.zeros(1, np.int32), np.int32(2)
+    none, penalty = np.zeros(0, np.int32), np.zeros(0, np.float64)
+    logprobs, weights = np.zeros((2, 1, 1))
+    read = RowsRead(row.copy(), row[:, None].copy(), logprobs, weights, np.zeros(1))
+    rules = TokenRules(int(token), none, none, penalty)
+    read_rows(scores, row == 0, row - 1, none, none, rules, 0.5, True, read)
+    draw_from_scores(scores, row, np.zeros(1), 0.5)
+    draw_tokens(scores, row, np.zeros(1), 0.5, 1, 0.5, 0.1)
 
 
 if __name__ == "__main__":

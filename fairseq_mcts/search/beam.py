@@ -58,11 +58,7 @@ class BeamSearch(TreeStore):
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
         if not self._begun:
             return self._begin(), ()
-        # a step creates the proposals or, without values, those of them that are kept
-        widths = self._beams.width[self._active].astype(np.int64)
-        room = int((widths * (widths + 1)).sum())
-        self.make_room(room)
-        wanted = np.empty(room, np.int32)
+        wanted = np.empty(self._make_room_for_step(), np.int32)
         count = kernels.advance(
             self.tree, self._beams, self._active, self._rules, self._with_values, wanted
         )
@@ -72,6 +68,18 @@ class BeamSearch(TreeStore):
             ranking = self._beams.phase[self._active[0]] == kernels.RANKING
             self.question = self._of_proposals if ranking else self._of_chosen
         return self.constraints.requests(self.tree, wanted[:count]), ()
+
+    def _make_room_for_step(self) -> int:
+        """Room for what the next call creates; how many slots it may ask about."""
+        widths = self._beams.width[self._active].astype(np.int64)
+        if not self._with_values:
+            # at most k proposals finish and k go on
+            self.make_room(int(2 * widths.sum()))
+            return int(widths.sum())
+        proposals = int((widths * (widths + 1)).sum())
+        if len(self._active) and self._beams.phase[self._active[0]] == kernels.PROPOSING:
+            self.make_room(proposals)
+        return proposals
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
         self.store_answers(requests, answers, self.question)

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from fairseq_mcts.search.tree import Bool, Float64, Int32, Tree
 
+EMPTY_ROWS: NDArray[np.int32] = np.zeros(0, np.int32)
+EMPTY_NUMBERS: NDArray[np.float64] = np.zeros(0, np.float64)
+
 
 @dataclass(frozen=True)
 class SamplingFilter:
@@ -115,13 +118,27 @@ class Answers:
         return wider
 
 
+def values_alone(values: Float64) -> Answers:
+    """Answers to requests [n] whose policies are not read."""
+    count = len(values)
+    return Answers(
+        num_actions=np.zeros(count, np.int32),
+        action_tokens=np.zeros((count, 0), np.int32),
+        action_logprobs=np.zeros((count, 0)),
+        weights=np.zeros((count, 0)),
+        values=values,
+        drawn_tokens=EMPTY_ROWS,
+        drawn_logprobs=EMPTY_NUMBERS,
+    )
+
+
 class Evaluator(Protocol):
     """A model as the searches see it."""
 
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
-        """Answers `question` for all requests; parents were evaluated by earlier calls."""
+        """Answers `question` for all requests; parents were evaluated by earlier calls.
+
+        After a question without `policy` the evaluator keeps, until the next one, what it needs to
+        read the policies of these prefixes; a question with `again` is about some of them.
+        """
         ...
-
-
-EMPTY_ROWS: NDArray[np.int32] = np.zeros(0, np.int32)
-EMPTY_NUMBERS: NDArray[np.float64] = np.zeros(0, np.float64)

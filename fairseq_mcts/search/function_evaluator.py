@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fairseq_mcts.search.constraints import Constraints
-from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
+from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter, values_alone
 from fairseq_mcts.search.policy import best_actions, draw_tokens, masked_rows, normalisers
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
 
@@ -33,6 +33,7 @@ class FunctionEvaluator:
         self._unread = {}
         if not question.policy:
             self._unread = dict(zip(requests.slots.tolist(), logprobs, strict=True))
+            return values_alone(values)
         rows = masked_rows(
             logprobs, self._forbidden_mask(logprobs.shape[1]), self._constraints.eos, requests
         )

@@ -100,7 +100,7 @@ def _keep_best(weights: Float64, order: Int32, count: int) -> float:
 
 @compiled
 def sampling_weights(
-    row: Float64,  # [V]
+    row: NDArray[np.floating[Any]],  # [V]
     temperature: float,
     top_k: int,
     top_p: float,

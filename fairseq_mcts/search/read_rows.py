@@ -63,6 +63,12 @@ def log_sum_of_row(row: Float32, greatest: float, temperature: float, scratch: S
 
 
 @compiled
+def number_or_nan(normaliser: float) -> float:
+    """NaN for the sum of an infinite score too: log-probabilities of -inf would pass unnoticed."""
+    return math.nan if normaliser == math.inf else normaliser
+
+
+@compiled
 def penalty_of(token: int, rules: TokenRules) -> float:
     """What is taken off a token's log-probability."""
     for place in range(len(rules.penalised)):
@@ -141,12 +147,13 @@ def read_forced_row(
 ) -> None:
     """A row after which only one token may follow."""
     write_block_maxima(row, maxima)
-    normaliser = log_sum_of_row(row, maxima.max(), 1.0, scratch)
+    normaliser = number_or_nan(log_sum_of_row(row, maxima.max(), 1.0, scratch))
     for place in range(len(rules.penalised)):
         row[rules.penalised[place]] -= rules.penalties[place]
     score = row[token]
     read.normalisers[index] = normaliser
-    if read.tokens.shape[1] > 0:
+    # NaN is no -inf: it is stored, for the evaluator to find
+    if read.tokens.shape[1] > 0 and score - normaliser != -np.inf:
         read.num_actions[index] = 1
         read.tokens[index, 0] = token
         read.logprobs[index, 0] = score - normaliser
@@ -193,6 +200,7 @@ def read_open_row(
         if not over_allowed:
             score = taken[place] - penalty_of(not_allowed[place], rules)
             tempered = with_another(tempered, score / temperature)
+    normaliser = number_or_nan(normaliser)
     if temperature == 1.0 and not over_allowed:
         tempered = normaliser  # penalties are no part of the distribution then
     read.normalisers[index] = normaliser

@@ -124,9 +124,12 @@ def test_ensembles_average_probabilities_and_values(name: str) -> None:
     assert_same(on_network(policies, values, options), expected)
 
 
-def test_unknown_decoder_is_recomputed_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("name", ["mcts_mean", "vgbs"])
+def test_unknown_decoder_is_recomputed_with_a_warning(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     policy, value = lstm(), dual_head()
-    options = SEARCHES["mcts_mean"]
+    options = SEARCHES[name]
     expected = decode(
         FullForward([policy], [value], BATCH), len(BATCH.src_lengths), n_best=2, **COMMON, **options
     )

@@ -1,5 +1,7 @@
 """The pool stays close to what is in use, and what is in use is a prefix and one token's tree."""
 
+from typing import Any
+
 import pytest
 
 from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
@@ -48,3 +50,20 @@ def test_pool_of_a_long_sentence_stays_below_twice_what_is_in_use() -> None:
     # far fewer prefixes are alive at any time than were evaluated in all
     assert SIMULATIONS < watcher.most_live <= LENGTH + 2 + 2 * SIMULATIONS
     assert hypothesis.evaluations.made > 5 * watcher.most_live
+
+
+@pytest.mark.parametrize("search", [{"search": "beam"}, {"search": "vgbs", "alpha": 0.5}])
+def test_pool_of_a_beam_holds_little_more_than_its_proposals(search: dict[str, Any]) -> None:
+    model = sharpen(make_model(DUAL, value_buckets=20))
+    evaluator = NetworkEvaluator(make_members([model], [model], VOCABULARY), VOCABULARY)
+    batch = sources(BATCH)
+    evaluator.begin(batch)
+    constraints = make_constraints(
+        len(batch), eos=EOS, max_len=12, min_len=12, forbidden=VOCABULARY.forbidden
+    )
+    given = {"beam": 10, **search}
+    beams = make_search(make_options(given.pop("search"), given), constraints)
+    watcher = Watcher(evaluator)
+    run(beams, watcher)
+    # when it has grown, there is room for a quarter more, and for what a step might have kept
+    assert beams.tree.capacity < 1.8 * watcher.most_live

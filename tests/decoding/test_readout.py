@@ -80,11 +80,12 @@ def make_rules(penalised: dict[int, float]) -> TokenRules:
     )
 
 
+# no round numbers, which sums of equal probabilities may hit but for their last bit
 FILTERS = st.builds(
     SamplingFilter,
     top_k=st.sampled_from([0, 1, 3, 7, 1000]),
-    top_p=st.sampled_from([1.0, 0.9, 0.5, 0.01]),
-    epsilon=st.sampled_from([0.0, 0.02, 0.2]),
+    top_p=st.sampled_from([1.0, 0.8731, 0.4717, 0.0129]),
+    epsilon=st.sampled_from([0.0, 0.0217, 0.2071]),
 )
 
 
@@ -162,14 +163,25 @@ def test_draws_at_the_very_end_of_the_interval_stay_inside() -> None:
 
 
 @pytest.mark.parametrize("read", [readout.read_on_host, read_on_device])
-@pytest.mark.parametrize("broken", [slice(None), 5, 70])
-def test_nan_shows(read: Callable[..., Answers], broken: slice | int) -> None:
+@pytest.mark.parametrize("number", [torch.nan, torch.inf])
+@pytest.mark.parametrize("forced", [NO_TOKEN, 7])
+@pytest.mark.parametrize("broken", [slice(None), 1, 5, 70])  # 1 is forbidden
+def test_nan_and_infinity_show(
+    read: Callable[..., Answers], broken: slice | int, forced: int, number: float
+) -> None:
     rows = torch.zeros((2, 100))
-    rows[1, broken] = torch.nan
-    question = Question(actions=3, temperature=0.7, over_allowed=True, value=False)
-    answers = read(rows, make_requests(2), question, make_rules({}))
+    rows[1, broken] = number
+    requests = make_requests(
+        2,
+        only_token=np.array([NO_TOKEN, forced], np.int32),
+        draw_rows=np.array([0, 1], np.int32),
+        draw_uniforms=np.array([0.5, 0.5]),
+    )
+    question = Question(3, 0.7, over_allowed=False, value=False, sampling=SamplingFilter())
+    answers = read(rows, requests, question, make_rules({}))
     assert np.isfinite(answers.action_logprobs[0]).all()
     assert np.isnan(answers.action_logprobs[1]).any()
+    assert np.isnan(answers.drawn_logprobs).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("read", [readout.read_on_host, read_on_device])
@@ -181,6 +193,19 @@ def test_nothing_is_left_where_nothing_is_allowed(read: Callable[..., Answers]) 
     answers = read(rows, requests, question, make_rules({}))
     assert answers.num_actions.tolist() == [0]
     assert not answers.weights.any()
+
+
+@pytest.mark.parametrize("read", [readout.read_on_host, read_on_device])
+@pytest.mark.parametrize("over_allowed", [False, True])
+def test_an_impossible_token_can_not_be_forced(
+    read: Callable[..., Answers], over_allowed: bool
+) -> None:
+    rows = torch.zeros((1, 8))
+    rows[0, 5] = -torch.inf
+    requests = make_requests(1, only_token=np.array([5], np.int32))
+    question = Question(actions=3, temperature=1.0, over_allowed=over_allowed, value=False)
+    answers = read(rows, requests, question, make_rules({}))
+    assert answers.num_actions.tolist() == [0]
 
 
 def test_masks_leave_what_may_follow() -> None:
