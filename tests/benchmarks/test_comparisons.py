@@ -14,6 +14,7 @@ import multiquery
 import networks
 import numpy as np
 import overhead
+import products
 import pytest
 import torch
 
@@ -79,7 +80,12 @@ def test_beam_by_evaluator_gives_fairseqs_translations() -> None:
 
 def test_beam_by_evaluator_sees_other_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
     shorter = networks.limits(max_len_b=networks.MIN_LENGTH)
-    monkeypatch.setattr(networks, "limits", lambda: shorter)
+    ours = networks.search_generator
+    monkeypatch.setattr(
+        networks,
+        "search_generator",
+        lambda model, options, **given: ours(model, options, shorter, **given),
+    )
     report = beam_by_evaluator.main(FEW)
     assert {one.verdict for one in report.comparisons} == {"NOT met: outputs differ"}
 
@@ -88,6 +94,13 @@ def test_ctranslate2_gives_the_same_translations() -> None:
     pytest.importorskip("ctranslate2", reason="a dependency of this benchmark alone")
     report = against_ctranslate2.main(FEW)
     assert report.comparisons[0].outputs_equal is True
+
+
+def test_products_are_a_part_of_beam_search() -> None:
+    report = products.main(FEW)
+    assert {point["layer"] for point in report.series} == set(products.layer_shapes("tiny"))
+    for one in report.comparisons:
+        assert 0 < one.parts["products s"] < one.parts["evaluator s"]
 
 
 def test_multiquery_compares_networks_of_one_size(tmp_path: Path) -> None:

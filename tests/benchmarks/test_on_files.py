@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import against_greedy
 import dtype
 import exact_reuse
 import leaves
@@ -36,6 +37,17 @@ def trained(saved: tuple[str, str]) -> tuple[str, ...]:
     """The options that name them."""
     data, checkpoint = saved
     return ("--path", checkpoint, "--data", data, "--subset", "train")
+
+
+def test_a_trained_model_is_compared_with_its_greedy(
+    trained: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = ("--size", "tiny", "--repeats", "1", "--sentences", "2", "--simulations", "3")
+    report = against_greedy.main((*size, *trained))
+    assert [one.parts["greedy s"] > 0 for one in report.comparisons] == [True, True]
+    with pytest.raises(SystemExit):
+        against_greedy.main((*size, *trained[:2]))
+    assert "--path and --data: give both or neither" in capsys.readouterr().err
 
 
 def test_reuse_is_exact_for_all_decoders(trained: tuple[str, ...]) -> None:
