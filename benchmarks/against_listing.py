@@ -21,6 +21,7 @@ from typing import Any
 
 import common
 import networks
+import searches
 from listing_beam import decode_vgbs
 from listing_mcts import decode_mcts
 from listing_rules import Decoded, Rules
@@ -32,14 +33,7 @@ from fairseq_mcts.generators.search_generator import sentence_seed
 from fairseq_mcts.generators.search_metric import SearchMetric
 from fairseq_mcts.generators.settings import needs_metric, needs_value
 from fairseq_mcts.metrics.text import TextDecoder
-from fairseq_mcts.search.options import (
-    PRESETS,
-    MctsOptions,
-    Options,
-    SrOptions,
-    VgbsOptions,
-    beam_for_budget,
-)
+from fairseq_mcts.search.options import PRESETS, SrOptions
 
 BAR = 5.0
 SEARCHES = ("V-MCTS", "VGBS", "S+RV", "MCTS+Roll")
@@ -60,9 +54,7 @@ class Case:
 class Rival:
     """One search, and the listing's way to do it."""
 
-    search: str
-    setting: str
-    options: Options
+    setup: searches.Setup
     decode: Callable[[], Decoded]
 
 
@@ -79,35 +71,30 @@ def make_case(options: argparse.Namespace) -> Case:
 def rivals(case: Case, simulations: int, rollout_simulations: int) -> Iterator[Rival]:
     given = (case.model, case.sources)
     seeds = [sentence_seed(networks.SEARCH_SEED, source) for source in case.sources]
-    for preset, settings in PRESETS.items():
-        mcts = MctsOptions(simulations=simulations, **settings["mcts"])
-        decode = partial(decode_mcts, *given, mcts, case.rules)
-        yield Rival("V-MCTS", preset, mcts, decode)
-    for settings in PRESETS.values():
-        beam = VgbsOptions(beam=beam_for_budget(simulations), **settings["vgbs"])
-        decode = partial(decode_vgbs, *given, beam, case.rules)
-        yield Rival("VGBS", f"α={beam.alpha}, beam {beam.beam}", beam, decode)
+    for setups, listing in (
+        (searches.v_mcts(simulations), decode_mcts),
+        (searches.vgbs(simulations), decode_vgbs),
+    ):
+        for setup in setups:
+            yield Rival(setup, partial(listing, *given, setup.options, case.rules))
     for settings in PRESETS.values():
         samples = SrOptions(samples=simulations, **settings["sr"])
         decode = partial(decode_samples, *given, samples, case.rules, seeds)
-        yield Rival("S+RV", f"τ={samples.temperature}, {simulations} samples", samples, decode)
-    rollouts = MctsOptions(
-        simulations=rollout_simulations,
-        leaf="rollout",
-        metric=case.metric,
-        **PRESETS["unprivileged"]["mcts"],
-    )
+        setting = f"τ={samples.temperature}, {simulations} samples"
+        yield Rival(searches.Setup("S+RV", setting, samples), decode)
+    rollouts = searches.with_rollouts(rollout_simulations, case.metric)
     score = SearchMetric(case.metric, case.text, case.text.decode_batch(case.sources))
     decode = partial(decode_mcts, *given, rollouts, case.rules, score)
-    yield Rival("MCTS+Roll", f"{rollout_simulations} simulations", rollouts, decode)
+    setting = f"{rollout_simulations} simulations"
+    yield Rival(searches.Setup("MCTS+Roll", setting, rollouts), decode)
 
 
 def measure(case: Case, rival: Rival, options: argparse.Namespace) -> common.Comparison:
     generator = networks.search_generator(
         case.model,
-        rival.options,
-        uses_value=needs_value(rival.options),
-        metric=case.metric if needs_metric(rival.options) else None,
+        rival.setup.options,
+        uses_value=needs_value(rival.setup.options),
+        metric=case.metric if needs_metric(rival.setup.options) else None,
     )
     sample = networks.make_sample(case.model, case.sources)
     by_listing: list[Decoded] = []
@@ -123,7 +110,7 @@ def measure(case: Case, rival: Rival, options: argparse.Namespace) -> common.Com
     outputs = networks.best_tokens(found)
     differing = sum(one != other for one, other in zip(listed.outputs, outputs, strict=True))
     return common.Comparison(
-        f"{rival.search} ({rival.setting}) by the listing / here",
+        f"{rival.setup.search} ({rival.setup.setting}) by the listing / here",
         seconds["listing"] / seconds["here"],
         common.at_least(BAR),
         {
@@ -148,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> common.Report:
     report = common.Report("against the listing", options, networks.settings())
     case = make_case(options)
     for rival in rivals(case, options.simulations, options.rollout_simulations):
-        if rival.search in options.only:
+        if rival.setup.search in options.only:
             report.add(measure(case, rival, options))
     report.write()
     return report

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import common
+import searches
 import torch
 import trained
 import without_memory
@@ -37,14 +38,7 @@ from fairseq_mcts.generators.search_generator import Limits, SearchGenerator, se
 from fairseq_mcts.generators.settings import needs_metric, needs_value
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.text import TextDecoder
-from fairseq_mcts.search.options import (
-    PRESETS,
-    MctsOptions,
-    Options,
-    SrOptions,
-    VgbsOptions,
-    beam_for_budget,
-)
+from fairseq_mcts.search.options import Options, SrOptions
 
 SEED = 1
 SEARCHES = ("V-MCTS", "VGBS", "S+R", "MCTS+Roll")
@@ -54,34 +48,29 @@ SEARCHES = ("V-MCTS", "VGBS", "S+R", "MCTS+Roll")
 class Decoder:
     """One row of the result."""
 
-    search: str  # one of SEARCHES
-    setting: str
-    options: Options
+    setup: searches.Setup
     bar: float
 
     @property
     def name(self) -> str:
-        return f"{self.search} ({self.setting})"
+        return f"{self.setup.search} ({self.setup.setting})"
 
 
 def decoders(budget: int, metric: Any) -> Iterator[Decoder]:
     """All of them; those that need a metric only if there is one."""
-    for preset in ("privileged", "unprivileged"):
-        settings = PRESETS[preset]["mcts"]
-        yield Decoder("V-MCTS", preset, MctsOptions(simulations=budget, **settings), 0.40)
-    for preset in ("privileged", "unprivileged"):
-        beam = VgbsOptions(beam=beam_for_budget(budget), **PRESETS[preset]["vgbs"])
-        yield Decoder("VGBS", f"α={beam.alpha}, beam {beam.beam}", beam, 0.88)
+    for setup in searches.v_mcts(budget):
+        yield Decoder(setup, 0.40)
+    for setup in searches.vgbs(budget):
+        yield Decoder(setup, 0.88)
     if metric is None:
         return
     for temperature, bar in ((0.25, 0.30), (0.75, 0.80)):
         samples = SrOptions(
             samples=budget, temperature=temperature, rank_by="metric", metric=metric
         )
-        yield Decoder("S+R", f"τ={temperature}", samples, bar)
-    settings = PRESETS["unprivileged"]["mcts"]
-    rollouts = MctsOptions(simulations=budget, leaf="rollout", metric=metric, **settings)
-    yield Decoder("MCTS+Roll", "unprivileged", rollouts, 0.25)
+        yield Decoder(searches.Setup("S+R", f"τ={temperature}", samples), bar)
+    rollouts = searches.with_rollouts(budget, metric)
+    yield Decoder(searches.Setup("MCTS+Roll", "unprivileged", rollouts), 0.25)
 
 
 class Setup:
@@ -160,7 +149,7 @@ class Setup:
 
 
 def measure(setup: Setup, decoder: Decoder, batch_size: int, check: int) -> common.Comparison:
-    generator = setup.generator(decoder.options)
+    generator = setup.generator(decoder.setup.options)
     found = [
         hypotheses[0]
         for sample in setup.batches(batch_size)
@@ -168,7 +157,7 @@ def measure(setup: Setup, decoder: Decoder, batch_size: int, check: int) -> comm
     ]
     checked = min(check, len(found))
     agreed = [
-        agreement(setup, decoder.options, number, hypothesis)
+        agreement(setup, decoder.setup.options, number, hypothesis)
         for number, hypothesis in enumerate(found[:checked])
     ]
     counted = generator.statistics
@@ -218,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> common.Report:
     report = common.Report("exact reuse", options, {})
     setup = Setup(options)
     for decoder in decoders(options.budget, setup.metric):
-        if decoder.search in options.only:
+        if decoder.setup.search in options.only:
             report.add(measure(setup, decoder, options.batch_size, options.check))
     report.write()
     return report

@@ -15,8 +15,8 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections.abc import Callable, Sequence
-from typing import Any
 
+import beam_by_evaluator
 import common
 import networks
 import torch
@@ -25,7 +25,6 @@ from torch.profiler import ProfilerActivity, profile
 
 from fairseq_mcts.decoding import linear
 from fairseq_mcts.models.sizes import SIZES, apply_size
-from fairseq_mcts.search.options import VgbsOptions
 
 ROWS = (4, 8, 20, 32, 64, 160)
 TURNS = 15
@@ -85,24 +84,11 @@ def product_seconds(work: Callable[[], object]) -> float:
     return sum(event.self_cpu_time_total for event in events) / 1e6
 
 
-def bound(options: argparse.Namespace, name: str, model: Any) -> common.Comparison:
-    sample = networks.make_sample(
-        model, networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
-    )
-    theirs = networks.fairseq_generator(model, options.beam)
-    ours = networks.search_generator(
-        model, VgbsOptions(beam=options.beam, alpha=0.0), uses_value=False
-    )
-    seconds = common.alternate(
-        {
-            "fairseq": lambda: theirs.generate([model], sample),
-            "evaluator": lambda: ours.generate([model], sample),
-        },
-        options,
-    )
-    products = product_seconds(lambda: ours.generate([model], sample))
+def bound(options: argparse.Namespace, case: beam_by_evaluator.Case) -> common.Comparison:
+    seconds = case.seconds(options)
+    products = product_seconds(case.by_evaluator)
     return common.Comparison(
-        f"fairseq's beam {options.beam} / the products of VGBS with α = 0, {name}",
+        f"fairseq's beam {options.beam} / the products of VGBS with α = 0, {case.name}",
         seconds["fairseq"] / products,
         None,
         {**{f"{side} s": value for side, value in seconds.items()}, "products s": products},
@@ -110,17 +96,11 @@ def bound(options: argparse.Namespace, name: str, model: Any) -> common.Comparis
 
 
 def main(arguments: Sequence[str] | None = None) -> common.Report:
-    parser = common.make_parser(__doc__)
-    parser.add_argument("--sentences", type=int, default=32)
-    parser.add_argument("--beam", type=int, default=5)
-    options = common.parse(parser, arguments)
+    options, cases = beam_by_evaluator.parse(__doc__, arguments)
     report = common.Report("products", options, networks.settings())
     compare_orders(report, options.size)
-    policy = networks.multiquery("multiquery_transformer", options.size, options.seed)
-    report.add(bound(options, "multi-query", policy))
-    report.add(
-        bound(options, "fairseq's transformer", networks.multihead(options.size, options.seed))
-    )
+    for case in cases:
+        report.add(bound(options, case))
     report.write()
     return report
 

@@ -40,8 +40,8 @@ def read_on_device(
         weights = np.exp(weights)
     # what lies behind the last action is nothing, and nothing over nothing is no number
     weights[np.arange(question.actions) >= counts[:, None]] = 0.0
-    drawing = question.sampling or SamplingFilter()
-    drawn = draw_on_device(rows, requests.draw_rows, requests.draw_uniforms, temperature, drawing)
+    draws = (requests.draw_rows, requests.draw_uniforms)
+    drawn = draw_on_device(rows, *draws, temperature, question.sampling)
     return Answers(
         num_actions=counts,
         action_tokens=tokens,

@@ -18,7 +18,7 @@ from fairseq_mcts.decoding.recomputing_stepper import RecomputingStepper
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, make_step_batch, padded_length
 from fairseq_mcts.decoding.stepper import EncoderOut, Stepper, TransformerStepper, can_step
 from fairseq_mcts.models.value_head import ValueHead, bucket_means, expected_value
-from fairseq_mcts.search.evaluator import Answers, Question, Requests
+from fairseq_mcts.search.evaluator import Answers, Question, Requests, without_policies
 from fairseq_mcts.search.read_rows import TokenRules
 from fairseq_mcts.search.tree import Bool, Float64, Int32, Tree, prefix_tokens
 
@@ -248,7 +248,7 @@ class NetworkEvaluator:
     ) -> Answers:
         """`scores` [u or more, V] of each member, of the u requests that are not finished."""
         if not scores:
-            return _no_policies(len(requests), question.actions)
+            return without_policies(np.zeros(len(requests)), question.actions)
         mean = scores[0]
         if len(scores) > 1:
             mean = torch.logsumexp(torch.log_softmax(torch.stack(scores), dim=-1), dim=0)
@@ -300,16 +300,3 @@ def _right_padded(sources: Sequence[Tensor], length: int, pad: int) -> tuple[Ten
     for row, source in enumerate(sources):
         tokens[row, : len(source)] = source
     return tokens, torch.tensor([len(source) for source in sources], device=tokens.device)
-
-
-def _no_policies(count: int, actions: int) -> Answers:
-    """Answers to requests whose policies are not read."""
-    return Answers(
-        num_actions=np.zeros(count, np.int32),
-        action_tokens=np.zeros((count, actions), np.int32),
-        action_logprobs=np.zeros((count, actions)),
-        weights=np.zeros((count, actions)),
-        values=np.zeros(count),
-        drawn_tokens=np.zeros(0, np.int32),
-        drawn_logprobs=np.zeros(0),
-    )

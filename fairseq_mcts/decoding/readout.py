@@ -70,7 +70,7 @@ def read_on_host(
 def _draw(rows: Float32, requests: Requests, question: Question) -> Int32:
     """[d] tokens from the rows [n, V], which are -inf where a token is not allowed."""
     draws = (requests.draw_rows, requests.draw_uniforms, question.temperature)
-    drawing = question.sampling or SamplingFilter()
+    drawing = question.sampling
     if drawing == SamplingFilter():
         return draw_from_scores(rows, *draws)
     return draw_tokens(rows, *draws, drawing.top_k, drawing.top_p, drawing.epsilon)

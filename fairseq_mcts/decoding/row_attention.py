@@ -5,7 +5,7 @@ tensors differ, so each kind brings its own `attend` and `attend_groups`; querie
 """
 
 import math
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import torch
 import torch.nn.functional as F
@@ -18,39 +18,11 @@ from fairseq_mcts.decoding.path_attention import attend_paths
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, SentenceGroups, StepBatch
 
 
-class RowAttention(Protocol):
+class RowAttention(ABC):
     """How queries [n, H, d] meet keys and values; K stands for the shape of one key row."""
 
-    key_shape: tuple[int, ...]  # K
-
-    def query(self, x: Tensor) -> Tensor:
-        """[n, C] -> scaled queries [n, H, d]."""
-        ...
-
-    def attend_path(self, x: Tensor, pool: KeyValuePool, layer: int, batch: StepBatch) -> Tensor:
-        """[n, C] -> [n, H * d]: keys and values of the rows go into the pool under their slots,
-        then each row attends to what lies there of its path, itself included."""
-        ...
-
-    def key_value(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """[..., C] -> keys and values [..., K] of what many rows will attend to."""
-        ...
-
-    def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-        """Each row to keys of its own [n, L, K] under a mask [n, L]; [n, H * d]."""
-        ...
-
-    def attend_groups(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, groups: SentenceGroups
-    ) -> Tensor:
-        """Each row to the keys of its group [g, T, K] under a mask [g, T]; [n, H * d]."""
-        ...
-
-
-class _Projections:
-    """The linear layers of an attention block, which both kinds have; keys are `key_shape`."""
-
     def __init__(self, attention: Network, key_shape: tuple[int, ...]) -> None:
+        """`key_shape` is K."""
         self._attention = attention
         self._heads: int = attention.num_heads
         self._size: int = attention.head_dim
@@ -62,11 +34,14 @@ class _Projections:
         self._query: RowFunction | None = None
 
     def query(self, x: Tensor) -> Tensor:
+        """[n, C] -> scaled queries [n, H, d]."""
         if self._query is None:
             self._query = row_linear(self._attention.q_proj, scales=[self._scaling])
         return self._query(x).view(len(x), self._heads, self._size)
 
     def attend_path(self, x: Tensor, pool: KeyValuePool, layer: int, batch: StepBatch) -> Tensor:
+        """[n, C] -> [n, H * d]: keys and values of the rows go into the pool under their slots,
+        then each row attends to what lies there of its path, itself included."""
         if self._all is None:
             attention = self._attention
             layers = (attention.q_proj, attention.k_proj, attention.v_proj)
@@ -102,10 +77,18 @@ class _Projections:
         query = query.reshape(len(joint), self._heads, self._size)
         return self.attend(query, keys, values, batch.path_mask)
 
+    @abstractmethod
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-        raise NotImplementedError
+        """Each row to keys of its own [n, L, K] under a mask [n, L]; [n, H * d]."""
+
+    @abstractmethod
+    def attend_groups(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, groups: SentenceGroups
+    ) -> Tensor:
+        """Each row to the keys of its group [g, T, K] under a mask [g, T]; [n, H * d]."""
 
     def key_value(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        """[..., C] -> keys and values [..., K] of what many rows will attend to."""
         shape = (*source.shape[:-1], *self.key_shape)
         return (
             self._attention.k_proj(source).view(shape),
@@ -113,7 +96,7 @@ class _Projections:
         )
 
 
-class MultiQueryRows(_Projections):
+class MultiQueryRows(RowAttention):
     """For `MultiQueryAttention`: key rows are [d], queries of all heads read them as one matrix."""
 
     def __init__(self, attention: Network) -> None:
@@ -134,7 +117,7 @@ class MultiQueryRows(_Projections):
         return groups.scatter(attended.view(len(grouped), -1, self._width), multiple)
 
 
-class MultiHeadRows(_Projections):
+class MultiHeadRows(RowAttention):
     """For fairseq's `MultiheadAttention`: key rows are [H, d]."""
 
     def __init__(self, attention: Network) -> None:

@@ -4,7 +4,7 @@ Every decoder asks one question: what are policy and value after this prefix? An
 answers it for a batch of prefixes of different sentences and different lengths.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -38,7 +38,7 @@ class Question:
     # False: policies are read later, of those prefixes that a next question with `again` names
     policy: bool = True
     again: bool = False  # about prefixes of the question before: nothing new is evaluated
-    sampling: SamplingFilter | None = None  # for searches that draw tokens
+    sampling: SamplingFilter = SamplingFilter()  # for searches that draw tokens
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,9 @@ class Answers:
         """Answers to requests [n] of which these concern those that are not `finished` [n]."""
         if not finished.any():
             return self
-        rows, count, actions = np.flatnonzero(~finished), len(finished), self.weights.shape[1]
-        wider = Answers(
-            num_actions=np.zeros(count, np.int32),
-            action_tokens=np.zeros((count, actions), np.int32),
-            action_logprobs=np.zeros((count, actions)),
-            weights=np.zeros((count, actions)),
-            values=np.zeros(count),
+        rows = np.flatnonzero(~finished)
+        wider = replace(
+            without_policies(np.zeros(len(finished)), self.weights.shape[1]),
             drawn_tokens=self.drawn_tokens,
             drawn_logprobs=self.drawn_logprobs,
         )
@@ -118,14 +114,14 @@ class Answers:
         return wider
 
 
-def values_alone(values: Float64) -> Answers:
-    """Answers to requests [n] whose policies are not read."""
+def without_policies(values: Float64, actions: int) -> Answers:
+    """Answers to requests [n] whose policies are not read: `actions` columns, nothing in them."""
     count = len(values)
     return Answers(
         num_actions=np.zeros(count, np.int32),
-        action_tokens=np.zeros((count, 0), np.int32),
-        action_logprobs=np.zeros((count, 0)),
-        weights=np.zeros((count, 0)),
+        action_tokens=np.zeros((count, actions), np.int32),
+        action_logprobs=np.zeros((count, actions)),
+        weights=np.zeros((count, actions)),
         values=values,
         drawn_tokens=EMPTY_ROWS,
         drawn_logprobs=EMPTY_NUMBERS,

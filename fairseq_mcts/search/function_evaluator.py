@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fairseq_mcts.search.constraints import Constraints
-from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter, values_alone
+from fairseq_mcts.search.evaluator import Answers, Question, Requests, without_policies
 from fairseq_mcts.search.policy import best_actions, draw_tokens, masked_rows, normalisers
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
 
@@ -33,7 +33,7 @@ class FunctionEvaluator:
         self._unread = {}
         if not question.policy:
             self._unread = dict(zip(requests.slots.tolist(), logprobs, strict=True))
-            return values_alone(values)
+            return without_policies(values, question.actions)
         rows = masked_rows(
             logprobs, self._forbidden_mask(logprobs.shape[1]), self._constraints.eos, requests
         )
@@ -124,7 +124,7 @@ def condensed(
     action_logprobs = np.zeros((count, question.actions), np.float64)
     best_actions(rows, open_rows, num_actions, tokens, action_logprobs)
     weights = _weights(logprobs, rows, action_logprobs, open_rows, question)
-    drawing = question.sampling or SamplingFilter()
+    drawing = question.sampling
     drawn = draw_tokens(
         rows,
         requests.draw_rows,

@@ -29,30 +29,39 @@ def masked_rows(logprobs: Float64, forbidden: Bool, eos: int, requests: Requests
 
 
 @compiled
+def insert_if_best(
+    tokens: Int32,  # [A] the best so far, best first
+    scores: Float64,  # [A]
+    count: int,  # how many there are
+    token: int,
+    score: float,
+) -> int:
+    """Takes a token in behind those as good, if it is among the A best; how many there are now."""
+    if count == len(scores):
+        if score <= scores[count - 1]:
+            return count
+        count -= 1
+    place = count
+    while place > 0 and scores[place - 1] < score:
+        tokens[place] = tokens[place - 1]
+        scores[place] = scores[place - 1]
+        place -= 1
+    tokens[place] = token
+    scores[place] = score
+    return count + 1
+
+
+@compiled
 def best_of_row(
     row: Float64,  # [V]
     tokens: Int32,  # [A] out
     logprobs: Float64,  # [A] out
 ) -> int:
     """The best allowed entries of a row, best first, equal ones by token id; how many there are."""
-    wanted = len(tokens)
     count = 0
-    threshold = -math.inf  # what a token must exceed to be among the best so far
     for token in range(len(row)):
-        logprob = row[token]
-        if logprob <= threshold:
-            continue
-        if count < wanted:
-            count += 1
-        place = count - 1
-        while place > 0 and logprobs[place - 1] < logprob:
-            tokens[place] = tokens[place - 1]
-            logprobs[place] = logprobs[place - 1]
-            place -= 1
-        tokens[place] = token
-        logprobs[place] = logprob
-        if count == wanted:
-            threshold = logprobs[count - 1]
+        if row[token] != -math.inf:
+            count = insert_if_best(tokens, logprobs, count, token, row[token])
     return count
 
 

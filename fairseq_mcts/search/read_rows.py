@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairseq_mcts.search.compiled import compiled
+from fairseq_mcts.search.policy import insert_if_best
 from fairseq_mcts.search.row_sums import (
     BLOCK,
     Float32,
@@ -78,25 +79,16 @@ def penalty_of(token: int, rules: TokenRules) -> float:
 
 
 @compiled
-def lower_bound(maxima: Float32, best: Float64) -> float:
-    """The len(best)-th greatest block maximum: so many entries are no smaller.
-
-    `best` [A] is overwritten.
-    """
+def lower_bound(
+    maxima: Float32,  # of blocks
+    tokens: Int32,  # [A] overwritten
+    scores: Float64,  # [A] overwritten
+) -> float:
+    """The A-th greatest block maximum: so many entries are no smaller."""
     count = 0
     for block in range(len(maxima)):
-        greatest = maxima[block]
-        if count == len(best):
-            if greatest <= best[count - 1]:
-                continue
-            count -= 1
-        place = count
-        while place > 0 and best[place - 1] < greatest:
-            best[place] = best[place - 1]
-            place -= 1
-        best[place] = greatest
-        count += 1
-    return float(best[count - 1]) if count == len(best) else -math.inf
+        count = insert_if_best(tokens, scores, count, block, maxima[block])
+    return float(scores[count - 1]) if count == len(scores) else -math.inf
 
 
 @compiled
@@ -107,8 +99,7 @@ def best_entries(
     scores: Float64,  # [A] out
 ) -> int:
     """The best finite entries, best first, equal ones by token id; how many there are."""
-    wanted = len(tokens)
-    bound = lower_bound(maxima, scores)
+    bound = lower_bound(maxima, tokens, scores)
     count = 0
     for block in range(len(maxima)):
         if maxima[block] < bound:
@@ -116,36 +107,32 @@ def best_entries(
         entries = row[block * BLOCK : block * BLOCK + BLOCK]
         for offset in range(len(entries)):
             score = entries[offset]
-            if score < bound or score == -np.inf:
-                continue
-            if count == wanted:
-                if score <= scores[count - 1]:
-                    continue
-                count -= 1
-            place = count
-            while place > 0 and scores[place - 1] < score:
-                tokens[place] = tokens[place - 1]
-                scores[place] = scores[place - 1]
-                place -= 1
-            tokens[place] = block * BLOCK + offset
-            scores[place] = score
-            count += 1
+            if score >= bound and score != -np.inf:
+                count = insert_if_best(tokens, scores, count, block * BLOCK + offset, score)
     return count
+
+
+class Reading(NamedTuple):
+    """What the rows of one call have in common."""
+
+    rules: TokenRules
+    temperature: float
+    over_allowed: bool  # see evaluator.Question
+    read: RowsRead  # out
+    maxima: Float32  # [⌈V / BLOCK⌉] scratch
+    scratch: Scratch
 
 
 @compiled
 def read_forced_row(
     row: Float32,  # [V], overwritten
     token: int,
-    rules: TokenRules,
-    temperature: float,
-    over_allowed: bool,
-    read: RowsRead,
     index: int,
-    maxima: Float32,  # [⌈V / BLOCK⌉] scratch
-    scratch: Scratch,
+    reading: Reading,
 ) -> None:
     """A row after which only one token may follow."""
+    rules, read, maxima, scratch = reading.rules, reading.read, reading.maxima, reading.scratch
+    temperature = reading.temperature
     write_block_maxima(row, maxima)
     normaliser = number_or_nan(log_sum_of_row(row, maxima.max(), 1.0, scratch))
     for place in range(len(rules.penalised)):
@@ -158,7 +145,7 @@ def read_forced_row(
         read.tokens[index, 0] = token
         read.logprobs[index, 0] = score - normaliser
         read.weights[index, 0] = score - normaliser
-        if over_allowed:
+        if reading.over_allowed:
             read.weights[index, 0] = 1.0
         elif temperature != 1.0:
             tempered = log_sum_of_row(row, row.max(), temperature, scratch)
@@ -171,15 +158,12 @@ def read_forced_row(
 def read_open_row(
     row: Float32,  # [V], overwritten
     not_allowed: Int32,  # [t] tokens that may not follow
-    rules: TokenRules,
-    temperature: float,
-    over_allowed: bool,
-    read: RowsRead,
     index: int,
-    maxima: Float32,  # [⌈V / BLOCK⌉] scratch
-    scratch: Scratch,
+    reading: Reading,
 ) -> None:
     """A row after which several tokens may follow."""
+    rules, read, maxima, scratch = reading.rules, reading.read, reading.maxima, reading.scratch
+    temperature, over_allowed = reading.temperature, reading.over_allowed
     taken = _taken(row, not_allowed)
     penalised = _taken(row, rules.penalised)
     write_block_maxima(row, maxima)
@@ -243,7 +227,7 @@ def read_rows(
 ) -> None:
     """The A best tokens of each row with their log-probabilities and weights."""
     maxima = np.empty((scores.shape[1] + BLOCK - 1) // BLOCK, np.float32)
-    scratch = new_scratch()
+    reading = Reading(rules, temperature, over_allowed, read, maxima, new_scratch())
     num_forbidden = len(rules.forbidden)
     not_allowed = np.empty(num_forbidden + 1 + len(banned_rows), np.int32)
     not_allowed[:num_forbidden] = rules.forbidden
@@ -258,26 +242,6 @@ def read_rows(
             count += 1
             ban += 1
         if only_token[index] != NO_TOKEN:
-            read_forced_row(
-                scores[index],
-                only_token[index],
-                rules,
-                temperature,
-                over_allowed,
-                read,
-                index,
-                maxima,
-                scratch,
-            )
+            read_forced_row(scores[index], only_token[index], index, reading)
         else:
-            read_open_row(
-                scores[index],
-                not_allowed[:count],
-                rules,
-                temperature,
-                over_allowed,
-                read,
-                index,
-                maxima,
-                scratch,
-            )
+            read_open_row(scores[index], not_allowed[:count], index, reading)
