@@ -19,6 +19,7 @@ from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, make_step_batc
 from fairseq_mcts.decoding.stepper import EncoderOut, Stepper, TransformerStepper, can_step
 from fairseq_mcts.models.value_head import ValueHead, bucket_means, expected_value
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, without_policies
+from fairseq_mcts.search.faults import find_fault
 from fairseq_mcts.search.read_rows import TokenRules
 from fairseq_mcts.search.tree import Bool, Float64, Int32, Tree, prefix_tokens
 
@@ -167,6 +168,7 @@ class NetworkEvaluator:
         self._members = members
         self._start_token = vocabulary.eos if start_token is None else start_token
         self._max_bytes = max_bytes
+        self._reserved = 0  # slots that there is room for
         self._unread = _Unread(np.zeros(0, np.int32), [])
         parameter = next(members[0].model.parameters())
         self._device, self._dtype = parameter.device, parameter.dtype
@@ -234,6 +236,8 @@ class NetworkEvaluator:
         return self._read_policies(scores, requests, question)
 
     def _reserve(self, capacity: int) -> None:
+        if capacity <= self._reserved:
+            return
         needed = capacity * self.bytes_per_slot
         if self._max_bytes is not None and needed > self._max_bytes:
             raise SearchMemoryError(
@@ -242,6 +246,7 @@ class NetworkEvaluator:
             )
         for member in self._members:
             member.stepper.reserve(capacity)
+        self._reserved = capacity
 
     def _read_policies(
         self, scores: list[Tensor], requests: Requests, question: Question
@@ -252,9 +257,8 @@ class NetworkEvaluator:
         mean = scores[0]
         if len(scores) > 1:
             mean = torch.logsumexp(torch.log_softmax(torch.stack(scores), dim=-1), dim=0)
-        unfinished = requests.unfinished()
-        answers = read_policies(mean[: len(unfinished)], unfinished, question, self._rules)
-        return answers.with_finished(requests.finished)
+        unfinished = len(requests) - np.count_nonzero(requests.finished)
+        return read_policies(mean[:unfinished], requests, question, self._rules)
 
     @staticmethod
     def _read_values(values: list[Tensor], batch: StepBatch) -> Float64:
@@ -263,22 +267,14 @@ class NetworkEvaluator:
 
     def _check(self, tree: Tree, requests: Requests, question: Question, answers: Answers) -> None:
         """Refuses NaN and dead ends: the search would go on with nonsense."""
-        blocked = np.zeros(len(requests), np.bool_)
-        if question.actions:
-            blocked = ~requests.finished & (answers.num_actions == 0)
-        blocked[requests.draw_rows[np.isneginf(answers.drawn_logprobs)]] = True
-        broken = ~np.isfinite(answers.values)
-        broken |= np.isnan(answers.action_logprobs).any(axis=1)
-        broken |= np.isnan(answers.weights).any(axis=1)
-        broken[requests.draw_rows[np.isnan(answers.drawn_logprobs)]] = True
-        for rows, fault in ((broken, "the network returned NaN"), (blocked, "no token is allowed")):
-            if rows.any():
-                row = np.flatnonzero(rows)[:1]
-                prefix = prefix_tokens(tree, requests.slots[row])[0]
-                raise ValueError(
-                    f"{fault} at sentence {requests.sentences[row][0]} of the batch, "
-                    f"prefix {prefix}"
-                )
+        found = find_fault(requests, answers, wants_actions=question.actions > 0)
+        if found is None:
+            return
+        row, fault = found
+        prefix = prefix_tokens(tree, requests.slots[[row]])[0]
+        raise ValueError(
+            f"{fault} at sentence {requests.sentences[row]} of the batch, prefix {prefix}"
+        )
 
 
 def _unfinished_rows(features: Tensor, finished: Bool) -> Tensor:

@@ -4,32 +4,42 @@ On a CPU the search's own compiled kernels read the tensors in place; on another
 done with tensor operations. Both give the same answers (tests/decoding/test_readout.py).
 """
 
+from dataclasses import replace
+
 import numpy as np
 from torch import Tensor
 
 from fairseq_mcts.decoding.device_readout import read_on_device
 from fairseq_mcts.search.draw_rows import draw_from_scores
-from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
+from fairseq_mcts.search.evaluator import (
+    EMPTY_NUMBERS,
+    EMPTY_ROWS,
+    Answers,
+    Question,
+    Requests,
+    SamplingFilter,
+)
 from fairseq_mcts.search.policy import draw_tokens
 from fairseq_mcts.search.read_rows import RowsRead, TokenRules, read_rows
 from fairseq_mcts.search.row_sums import Float32
-from fairseq_mcts.search.tree import Int32
+from fairseq_mcts.search.tree import Float64, Int32
 
 
 def read_policies(
-    scores: Tensor,  # [n, V] float32 log-probabilities up to a constant a row, overwritten
-    requests: Requests,  # none of them finished
+    scores: Tensor,  # [u, V] float32 log-probabilities up to a constant a row, overwritten
+    requests: Requests,  # [n] of which u are not finished
     question: Question,
     rules: TokenRules,
 ) -> Answers:
     """What a search reads of its requests' policies; values are left at zero."""
     if scores.device.type == "cpu":
         return read_on_host(scores, requests, question, rules)
-    return read_on_device(scores, requests, question, rules)
+    answers = read_on_device(scores, requests.unfinished(), question, rules)
+    return answers.with_finished(requests.finished)
 
 
 def read_on_host(
-    scores: Tensor,  # [n, V] float32, overwritten
+    scores: Tensor,  # [u, V] float32, overwritten
     requests: Requests,
     question: Question,
     rules: TokenRules,
@@ -45,6 +55,7 @@ def read_on_host(
     )
     read_rows(
         rows,
+        requests.finished,
         requests.eos_allowed,
         requests.only_token,
         requests.banned_rows,
@@ -54,22 +65,40 @@ def read_on_host(
         question.over_allowed,
         read,
     )
-    drawn = _draw(rows, requests, question)
-    drawn_scores = rows[requests.draw_rows, drawn].astype(np.float64)
+    return _with_draws(_answers(read), rows, requests, question, read.normalisers)
+
+
+def _answers(read: RowsRead) -> Answers:
     return Answers(
         num_actions=read.num_actions,
         action_tokens=read.tokens,
         action_logprobs=read.logprobs,
         weights=read.weights,
-        values=np.zeros(count),
-        drawn_tokens=drawn,
-        drawn_logprobs=drawn_scores - read.normalisers[requests.draw_rows],
+        values=np.zeros(len(read.num_actions)),
+        drawn_tokens=EMPTY_ROWS,
+        drawn_logprobs=EMPTY_NUMBERS,
     )
 
 
-def _draw(rows: Float32, requests: Requests, question: Question) -> Int32:
-    """[d] tokens from the rows [n, V], which are -inf where a token is not allowed."""
-    draws = (requests.draw_rows, requests.draw_uniforms, question.temperature)
+def _with_draws(
+    answers: Answers,
+    rows: Float32,  # [u, V]
+    requests: Requests,
+    question: Question,
+    normalisers: Float64,  # [n]
+) -> Answers:
+    """The same answers with what is drawn; finished prefixes have no draws."""
+    if not len(requests.draw_rows):
+        return answers
+    places = (np.cumsum(~requests.finished) - 1).astype(np.int32)[requests.draw_rows]  # in `rows`
+    drawn = _draw(rows, places, requests.draw_uniforms, question)
+    logprobs = rows[places, drawn].astype(np.float64) - normalisers[requests.draw_rows]
+    return replace(answers, drawn_tokens=drawn, drawn_logprobs=logprobs)
+
+
+def _draw(rows: Float32, places: Int32, uniforms: Float64, question: Question) -> Int32:
+    """[d] tokens from these places of the rows, which are -inf where a token is not allowed."""
+    draws = (places, uniforms, question.temperature)
     drawing = question.sampling
     if drawing == SamplingFilter():
         return draw_from_scores(rows, *draws)

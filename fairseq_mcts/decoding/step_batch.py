@@ -12,8 +12,10 @@ from functools import cached_property
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from fairseq_mcts.search.compiled import compiled
 from fairseq_mcts.search.evaluator import Requests
 from fairseq_mcts.search.tree import NO_NODE, NO_TOKEN, Int32, Tree, write_paths
 
@@ -38,15 +40,16 @@ class SentenceGroups:
         """`sentences` [n] is the sentence of each row."""
         self._device = device
         self._sentences = sentences
-        changes = np.flatnonzero(sentences[1:] != sentences[:-1]) + 1
-        first = np.concatenate([[0], changes])  # [g] if rows come in the order of sentences
-        sizes = np.diff(first, append=len(sentences))
-        ordered = bool((sentences[1:] >= sentences[:-1]).all())
+        present = np.empty(len(sentences), np.int64)
+        count, size = _write_runs(sentences, present)
+        if count:
+            present = present[:count]
+        else:
+            present = np.unique(sentences).astype(np.int64)
         # how many rows each sentence has, if all have the same number and stand in order: groups
-        # are then but another view of the rows
-        self._size = int(sizes[0]) if ordered and (sizes == sizes[0]).all() else None
-        present = sentences[first] if ordered else np.unique(sentences)
-        self.sentences = torch.from_numpy(present.astype(np.int64)).to(device)  # [g] ascending
+        # are then but another view of the rows; else 0
+        self._size = size
+        self.sentences = torch.from_numpy(present).to(device)  # [g] ascending
         self.sentence_bytes = present.tobytes()  # the same, to be compared on the host
         self._layouts: dict[int, tuple[Tensor, Tensor]] = {}  # by multiple
 
@@ -71,7 +74,7 @@ class SentenceGroups:
         return flat if self._is_view(multiple) else flat[self._layout(multiple)[1]]
 
     def _is_view(self, multiple: int) -> bool:
-        return self._size is not None and self._size % multiple == 0
+        return self._size > 0 and self._size % multiple == 0
 
     def _layout(self, multiple: int) -> tuple[Tensor, Tensor]:
         """[g, c] rows of the batch, and [n] where each row stands among them."""
@@ -92,6 +95,29 @@ class SentenceGroups:
             torch.from_numpy(rows.astype(np.int64)).to(self._device),
             torch.from_numpy(groups * widest + place_in_group).to(self._device),
         )
+
+
+@compiled
+def _write_runs(
+    sentences: Int32,  # [n]
+    present: NDArray[np.int64],  # [n] out: each of them once
+) -> tuple[int, int]:
+    """How many sentences there are, 0 if their rows do not stand in order, and how many rows each
+    of them has, 0 if not all the same number."""
+    count = 0
+    for row in range(len(sentences)):
+        if row > 0 and sentences[row] < sentences[row - 1]:
+            return 0, 0
+        if row == 0 or sentences[row] > sentences[row - 1]:
+            present[count] = sentences[row]
+            count += 1
+    if len(sentences) % count > 0:
+        return count, 0
+    size = len(sentences) // count
+    for row in range(len(sentences)):
+        if sentences[row] != present[row // size]:
+            return count, 0
+    return count, size
 
 
 @dataclass(frozen=True)
@@ -127,18 +153,20 @@ def make_step_batch(
 ) -> StepBatch:
     """The rows of `requests` as tensors on `device`."""
     count = len(requests)
-    rows = np.minimum(np.arange(max(count, MIN_ROWS)), count - 1)
+    # a slice is a view, and most batches have rows enough
+    rows = slice(None) if count >= MIN_ROWS else np.minimum(np.arange(MIN_ROWS), count - 1)
     slots = requests.slots[rows]
-    depths = requests.depths[rows]
-    paths = np.empty((len(rows), padded_length(int(depths.max()) + 1)), np.int32)
+    depths = requests.depths[rows].astype(np.int64)
+    paths = np.empty((len(slots), padded_length(int(depths.max()) + 1)), np.int32)
     write_paths(tree, slots, paths)
-    tokens = np.where(requests.tokens == NO_TOKEN, start_token, requests.tokens)[rows]
+    tokens = requests.tokens[rows].astype(np.int64)
+    tokens[tokens == NO_TOKEN] = start_token
     return StepBatch(
         num_requested=count,
         start_token=start_token,
         slots=torch.from_numpy(slots.astype(np.int64)).to(device),
-        tokens=torch.from_numpy(tokens.astype(np.int64)).to(device),
-        depths=torch.from_numpy(depths.astype(np.int64)).to(device),
+        tokens=torch.from_numpy(tokens).to(device),
+        depths=torch.from_numpy(depths).to(device),
         groups=SentenceGroups(requests.sentences[rows], device),
         numpy_paths=paths,
         dtype=dtype,

@@ -223,7 +223,7 @@ class _InputLayer:
         for module in self._before_positions:
             x = module(x)
         if self._positions is not None:
-            x = x + position_rows(self._positions, batch.depths, batch.numpy_paths.shape[1]).to(x)
+            x += position_rows(self._positions, batch.depths, batch.numpy_paths.shape[1])
         for module in self._behind_positions:
             x = module(x)
         return x

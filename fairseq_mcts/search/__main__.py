@@ -29,7 +29,7 @@ def _compile_readout() -> None:
     logprobs, weights = np.zeros((2, 1, 1))
     read = RowsRead(row.copy(), row[:, None].copy(), logprobs, weights, np.zeros(1))
     rules = TokenRules(int(token), none, none, penalty)
-    read_rows(scores, row == 0, row - 1, none, none, rules, 0.5, True, read)
+    read_rows(scores, row != 0, row == 0, row - 1, none, none, rules, 0.5, True, read)
     draw_from_scores(scores, row, np.zeros(1), 0.5)
     draw_tokens(scores, row, np.zeros(1), 0.5, 1, 0.5, 0.1)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,37 +30,73 @@ class Constraints:
         draw_uniforms: Float64 = EMPTY_NUMBERS,
     ) -> Requests:
         """The evaluator's requests for `slots`, with what is allowed after each prefix."""
-        sentences, depths, tokens = tree.sentence[slots], tree.depth[slots], tree.token[slots]
-        finished = tokens == self.eos
-        only = np.where(depths >= self.max_len[sentences], np.int32(self.eos), np.int32(NO_TOKEN))
-        if self.forced.shape[1]:
-            width = self.forced.shape[1]
-            forced = self.forced[sentences, np.minimum(depths, width - 1)]
-            only = np.where((depths < width) & (forced != NO_TOKEN), forced, only)
-        banned_rows, banned_tokens = self._banned(tree, slots, (only == NO_TOKEN) & ~finished)
+        rows = _new_prefix_rows(len(slots))
+        _describe_prefixes(tree, slots, self.eos, self.min_len, self.max_len, self.forced, rows)
+        banned_rows, banned_tokens = self._banned(tree, slots, rows)
         return Requests(
             slots=slots,
-            sentences=sentences,
-            parents=tree.parent[slots],
-            tokens=tokens,
-            depths=depths,
-            finished=finished,
-            only_token=only,
-            eos_allowed=depths >= self.min_len[sentences],
+            sentences=rows.sentences,
+            parents=rows.parents,
+            tokens=rows.tokens,
+            depths=rows.depths,
+            finished=rows.finished,
+            only_token=rows.only_token,
+            eos_allowed=rows.eos_allowed,
             banned_rows=banned_rows,
             banned_tokens=banned_tokens,
             draw_rows=draw_rows,
             draw_uniforms=draw_uniforms,
         )
 
-    def _banned(self, tree: Tree, slots: Int32, free_choice: Bool) -> tuple[Int32, Int32]:
+    def _banned(self, tree: Tree, slots: Int32, rows: "_PrefixRows") -> tuple[Int32, Int32]:
         if self.no_repeat_ngram_size == 0 or len(slots) == 0:
             return EMPTY_ROWS, EMPTY_ROWS
         tokens = tree.token[path_slots(tree, slots)][:, 1:]  # [n, L]
-        rows, banned = _repeating_tokens(
-            tokens, tree.depth[slots], free_choice, self.no_repeat_ngram_size
-        )
-        return rows, banned
+        free_choice = (rows.only_token == NO_TOKEN) & ~rows.finished
+        return _repeating_tokens(tokens, rows.depths, free_choice, self.no_repeat_ngram_size)
+
+
+class _PrefixRows(NamedTuple):
+    """See `Requests`; [n] each."""
+
+    sentences: Int32
+    parents: Int32
+    tokens: Int32
+    depths: Int32
+    only_token: Int32
+    finished: Bool
+    eos_allowed: Bool
+
+
+def _new_prefix_rows(count: int) -> _PrefixRows:
+    numbers, flags = np.empty((5, count), np.int32), np.empty((2, count), np.bool_)
+    return _PrefixRows(*numbers, *flags)
+
+
+@compiled
+def _describe_prefixes(
+    tree: Tree,
+    slots: Int32,  # [n]
+    eos: int,
+    min_len: Int32,  # [S]
+    max_len: Int32,  # [S]
+    forced: Int32,  # [S, P]
+    rows: _PrefixRows,  # out
+) -> None:
+    """What the tree and the rules say of some prefixes: all in one call, for there is one per
+    evaluation."""
+    for row in range(len(slots)):
+        prefix = tree.prefixes[slots[row]]
+        sentence, depth = prefix.sentence, prefix.depth
+        rows.sentences[row] = sentence
+        rows.parents[row] = prefix.parent
+        rows.tokens[row] = prefix.token
+        rows.depths[row] = depth
+        rows.finished[row] = prefix.token == eos
+        rows.eos_allowed[row] = depth >= min_len[sentence]
+        rows.only_token[row] = eos if depth >= max_len[sentence] else NO_TOKEN
+        if depth < forced.shape[1] and forced[sentence, depth] != NO_TOKEN:
+            rows.only_token[row] = forced[sentence, depth]
 
 
 @compiled

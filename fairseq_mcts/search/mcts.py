@@ -103,10 +103,8 @@ class MctsSearch(TreeStore):
             for sentence in sentences:
                 self._look_at_decision(int(sentence))
         self._collect_finished()
-        waiting = self._leaves[self._active]  # [a, L]
-        opening = np.arange(self._rules.leaves) < self._states["num_leaves"][self._active][:, None]
-        slots = waiting["wanted_slot"]
-        self._scored_slots = slots[opening & (waiting["wanted"] == kernels.SCORE)]
+        if self._rules.score_finished:
+            self._scored_slots = self._wanted(kernels.SCORE)
         candidates = list(
             zip(
                 self.tree.sentence[self._scored_slots].tolist(),
@@ -114,8 +112,13 @@ class MctsSearch(TreeStore):
                 strict=True,
             )
         )
-        slots = slots[opening & (waiting["wanted"] == kernels.EVALUATION)]
-        return self.constraints.requests(self.tree, slots), candidates
+        return self.constraints.requests(self.tree, self._wanted(kernels.EVALUATION)), candidates
+
+    def _wanted(self, what: int) -> Int32:
+        """Slots that active sentences wait for."""
+        slots = np.empty(len(self._active) * self._rules.leaves, np.int32)
+        count = kernels.write_wanted(self._states, self._leaves, self._active, what, slots)
+        return slots[:count]
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
         self.store_answers(requests, answers, self.question)
@@ -184,6 +187,8 @@ class MctsSearch(TreeStore):
     def _collect_finished(self) -> None:
         """Takes finished sentences out of the batch and frees what they held."""
         done = self._states["phase"][self._active] == kernels.FINISHED
+        if not done.any():
+            return
         for sentence in self._active[done].tolist():
             node = int(self._states[sentence]["root"])
             path = path_slots(self.tree, np.array([node], np.int32))[0, 1:]

@@ -455,3 +455,22 @@ def advance(
     """Runs some sentences; see `advance_sentence`."""
     for sentence in sentences:
         advance_sentence(tree, statistics, states[sentence], leaves[sentence], rules)
+
+
+@compiled
+def write_wanted(
+    states: Records,  # [S] of STATE
+    leaves: Records,  # [S, L] of LEAF
+    sentences: Int32,  # [s] which of them to ask
+    wanted: int,  # EVALUATION or SCORE
+    slots: Int32,  # [s * L] out
+) -> int:
+    """The slots that the leaves of some sentences wait for; how many there are."""
+    count = 0
+    for sentence in sentences:
+        for place in range(states[sentence].num_leaves):
+            leaf = leaves[sentence, place]
+            if leaf.wanted == wanted:
+                slots[count] = leaf.wanted_slot
+                count += 1
+    return count

@@ -215,7 +215,8 @@ def _taken(row: Float32, tokens: Int32) -> Float64:
 
 @compiled
 def read_rows(
-    scores: Float32,  # [n, V], overwritten: -inf for what may not follow
+    scores: Float32,  # [u, V] of the prefixes that are not finished; -inf for what may not follow
+    finished: Bool,  # [n]
     eos_allowed: Bool,  # [n]
     only_token: Int32,  # [n] the one that may follow, NO_TOKEN where the rest decides
     banned_rows: Int32,  # [m] ascending
@@ -225,14 +226,19 @@ def read_rows(
     over_allowed: bool,  # see evaluator.Question
     read: RowsRead,  # out
 ) -> None:
-    """The A best tokens of each row with their log-probabilities and weights."""
+    """The A best tokens after each prefix with their log-probabilities and weights; nothing is
+    read of finished ones, which have no bans."""
     maxima = np.empty((scores.shape[1] + BLOCK - 1) // BLOCK, np.float32)
     reading = Reading(rules, temperature, over_allowed, read, maxima, new_scratch())
     num_forbidden = len(rules.forbidden)
     not_allowed = np.empty(num_forbidden + 1 + len(banned_rows), np.int32)
     not_allowed[:num_forbidden] = rules.forbidden
+    place = 0  # of the prefix in `scores`
     ban = 0
-    for index in range(len(scores)):
+    for index in range(len(finished)):
+        if finished[index]:
+            read.num_actions[index] = 0
+            continue
         count = num_forbidden
         if not eos_allowed[index]:
             not_allowed[count] = rules.eos
@@ -242,6 +248,7 @@ def read_rows(
             count += 1
             ban += 1
         if only_token[index] != NO_TOKEN:
-            read_forced_row(scores[index], only_token[index], index, reading)
+            read_forced_row(scores[place], only_token[index], index, reading)
         else:
-            read_open_row(scores[index], not_allowed[:count], index, reading)
+            read_open_row(scores[place], not_allowed[:count], index, reading)
+        place += 1
