@@ -53,9 +53,9 @@ class Layout:
         """The supervised policy."""
         return self.policy_folder / "checkpoint_best.pt"
 
-    def scored(self, metric: str) -> Path:
-        """Greedy translations of the training data with their scores."""
-        return self.pair / f"scored-{metric}"
+    def scored(self, metric: str, *, sampled: bool) -> Path:
+        """Translations of the training data with their scores, greedy or sampled ones."""
+        return self.pair / f"scored-{metric}{'-sampled' if sampled else ''}"
 
     def value_folder(self, model: str) -> Path:
         return self.pair / "values" / model

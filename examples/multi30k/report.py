@@ -1,6 +1,6 @@
 """All tables and plots from what the study left on disk; nothing is decoded or trained.
 
-python -m examples.multi30k.report --work DIR --encoder DIR
+python -m examples.multi30k.report --work DIR --encoder DIR [--into RESULTS.md]
 """
 
 import argparse
@@ -13,19 +13,22 @@ from examples.multi30k import decoding_tables, sweep_tables, value_tables
 from examples.multi30k.layout import METRICS, SOURCE, TARGETS, Layout
 from examples.multi30k.plots import plot_scaling
 from examples.multi30k.scores import HeldOutScores
+from examples.multi30k.times import wall_times
 from examples.multi30k.trees import telling_pictures
 
 P_VALUES = (
     "In brackets: the p-value of the difference to beam search, by paired bootstrap (1,000 "
     "resamples). Scores are in percent; higher is better."
 )
+MARK = "<!-- below: python -m examples.multi30k.report -->"
+PICTURES = "pictures"
 VALIDATION = "On validation sentences, which also choose the settings of the test set."
 
 
 def sections(layouts: dict[str, Layout], out: Path) -> Iterator[str]:
     """The parts of the report, each with its heading."""
     scores = {target: HeldOutScores(layout) for target, layout in layouts.items()}
-    yield f"# Results on Multi30k\n\n{P_VALUES}"
+    yield f"# All tables\n\n{P_VALUES}"
     for target, found in scores.items():
         yield _section(
             f"Main comparison, {SOURCE}-{target} (table 4)",
@@ -69,22 +72,38 @@ def _of_pair(layout: Layout, scores: HeldOutScores, out: Path) -> Iterator[str]:
         sweep_tables.temperatures(layout),
         VALIDATION,
     )
+    yield _section(
+        f"Values from greedy translations and from samples, {pair}",
+        sweep_tables.greedy_or_sampled(layout),
+        f"The best setting of each decoder. {VALIDATION}",
+    )
     for metric in reversed(METRICS):
         plot = out / f"scaling-{pair}-{metric}.svg"
         if plot_scaling(layout, metric, plot):
             title = f"Scaling with the budget, {pair}, {decoding_tables.TITLES[metric]} (table 5)"
-            body = f"{sweep_tables.scaling(layout, metric)}\n\n![{title}]({plot.name})"
+            body = f"{sweep_tables.scaling(layout, metric)}\n\n{_shown(title, plot)}"
             yield _section(title, body, VALIDATION)
 
+    yield _section(
+        f"Wall times, {pair}",
+        wall_times(layout),
+        "Minutes of the last run of each stage, on a machine that did other things too: a stage "
+        "that was interrupted took longer.",
+    )
     pictures = telling_pictures(layout.trees)
     if pictures:
         copies = [copy(picture, out / f"tree-{pair}-{picture.name}") for picture in pictures]
         yield _section(
             f"Search trees, {pair}",
-            "\n\n".join(f"![{path.stem}]({path.name})" for path in map(Path, copies)),
+            "\n\n".join(_shown(path.stem, path) for path in map(Path, copies)),
             "V-MCTS for MLBERTScore, where it most overruled its policy: of some output tokens of "
             "the first test sentences those whose chosen token is least probable beside the best.",
         )
+
+
+def _shown(title: str, picture: Path) -> str:
+    """A picture in Markdown that stands beside the folder of the pictures."""
+    return f"![{title}]({picture.parent.name}/{picture.name})"
 
 
 def _section(title: str, body: str, note: str = "") -> str:
@@ -95,7 +114,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m examples.multi30k.report", description=__doc__)
     parser.add_argument("--work", type=Path, required=True, help="the study's folder")
     parser.add_argument("--encoder", required=True, help="the encoder that the study was made with")
-    parser.add_argument("--out", type=Path, help="folder for the report (default: WORK/report)")
+    parser.add_argument(
+        "--into",
+        type=Path,
+        help=f"file for the report, of which all above the line {MARK!r} is kept; pictures go into "
+        f"the folder {PICTURES} beside it (default: WORK/report/tables.md)",
+    )
     args = parser.parse_args()
 
     layouts = {
@@ -106,12 +130,21 @@ def main() -> int:
     if not layouts:
         print(f"--work {args.work}: holds no study of a language pair", file=sys.stderr)
         return 2
-    out = args.out or args.work / "report"
-    out.mkdir(parents=True, exist_ok=True)
-    text = "\n\n".join(sections(layouts, out)) + "\n"
-    (out / "tables.md").write_text(text, encoding="utf-8")
+    file = args.into or args.work / "report" / "tables.md"
+    pictures = file.parent / PICTURES
+    pictures.mkdir(parents=True, exist_ok=True)
+    text = "\n\n".join(sections(layouts, pictures)) + "\n"
+    file.write_text(f"{_kept(file)}{MARK}\n\n{text}", encoding="utf-8")
     print(text)
     return 0
+
+
+def _kept(file: Path) -> str:
+    """What somebody wrote above the tables."""
+    if not file.is_file():
+        return ""
+    text = file.read_text(encoding="utf-8")
+    return text.partition(MARK)[0] if MARK in text else f"{text.rstrip()}\n\n"
 
 
 if __name__ == "__main__":

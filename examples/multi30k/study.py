@@ -20,6 +20,7 @@ from examples.multi30k.values import (
     cheating,
     dual,
     hybrid,
+    on_samples,
 )
 
 PRIVILEGED = ("bleu", "bertscore")
@@ -27,7 +28,7 @@ PRIVILEGED = ("bleu", "bertscore")
 MAIN_MODELS = {
     "bleu": hybrid("bleu"),
     "bertscore": hybrid("bertscore"),
-    "mlbertscore": dual("mlbertscore"),
+    "mlbertscore": on_samples(dual("mlbertscore")),
 }
 DRAWN_METRIC = "mlbertscore"  # whose search trees are shown
 SCALING_BUDGETS = ("1", "10", "25", "50", "75", "100", "200", "300")
@@ -95,6 +96,16 @@ class Study:
             self._train(model)
             mcts = self._tuning(model).mcts()
             self._decode(systems.separate_mcts(layout, model, mcts), model)
+        self._tune_on_greedy()
+
+    def _tune_on_greedy(self) -> None:
+        """What the search for MLBERTScore comes to with values from greedy translations."""
+        model = dual("mlbertscore")
+        self._train(model)
+        tuning = self._tuning(model)
+        tuning.mcts()
+        tuning.vgbs()
+        tuning.sample_and_rank("value")
 
     def run_scaling(self) -> None:
         """Scores by budget, on validation sentences."""
@@ -130,7 +141,7 @@ class Study:
         return ValueTuning(self.layout, model, sentences, lambda sweep: self._sweep(sweep, stage))
 
     def _train(self, model: ValueModel) -> None:
-        relabel = self.values.relabel(model.metric)
+        relabel = self.values.relabel(model.metric, sampled=model.sampled)
         self._run(*self.supervised.all(), relabel, self.values.train(model))
 
     def _sweep_policy(self, sweep: Sweep) -> None:

@@ -9,6 +9,7 @@ from examples.multi30k.layout import METRICS, Layout
 from examples.multi30k.markdown import NOTHING, number, table
 from examples.multi30k.study import MAIN_MODELS, ROLLOUT_BUDGETS, SCALING_BUDGETS
 from examples.multi30k.tuning import ALPHA, BACKUP, BEAM, TEMPERATURE, read_trials
+from examples.multi30k.values import dual, on_samples
 from fairseq_mcts.cli.sweep_grid import grid
 from fairseq_mcts.cli.sweep_results import Trial
 
@@ -112,6 +113,30 @@ def temperatures(layout: Layout) -> str:
         for part in (f"{TITLES[decoder]} {TITLES[metric]}", "paper")
     ]
     return table(["τ", *header, "BLEU of S+R"], rows)
+
+
+def greedy_or_sampled(layout: Layout) -> str:
+    """What values learn from: each decoder's best setting with the values of either kind."""
+    sweeps: dict[str, tuple[str, Grid]] = {
+        "vgbs": ("vgbs", ALPHA),
+        "srv": ("srv", TEMPERATURE),
+        "mcts": ("mcts-backup", BACKUP),
+    }
+    metric, models = "mlbertscore", (dual("mlbertscore"), on_samples(dual("mlbertscore")))
+    rows = []
+    for decoder, (sweep, options) in sweeps.items():
+        cells = [TITLES[decoder]]
+        for model in models:
+            trials = trials_of(layout.sweep(f"{model.name}-{sweep}"), options)
+            best = max(trials.values(), key=lambda trial: trial.scores[metric], default=None)
+            cells += [_percent(best, metric), _percent(best, "bleu")]
+        rows.append(cells)
+    header = [
+        part
+        for source in ("greedy ones", "samples")
+        for part in (f"{TITLES[metric]}, values from {source}", "its BLEU")
+    ]
+    return table(["", *header], rows)
 
 
 def scaling_trials(layout: Layout, metric: str) -> dict[str, dict[str, Trial]]:

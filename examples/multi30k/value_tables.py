@@ -6,6 +6,7 @@ from examples.common.training_log import last_validation
 from examples.multi30k import paper
 from examples.multi30k.layout import METRICS, Layout
 from examples.multi30k.markdown import NOTHING, number, table
+from examples.multi30k.study import MAIN_MODELS
 from examples.multi30k.values import CELLS, ValueModel, cheating, dual, hybrid
 
 
@@ -30,7 +31,7 @@ def value_errors(layout: Layout) -> str:
 
 def all_qualities(layout: Layout) -> str:
     """Every model: its error beside that of always saying the mean, and its correlations."""
-    models = [dual(metric) for metric in reversed(METRICS)]
+    models = [MAIN_MODELS["mlbertscore"], *(dual(metric) for metric in reversed(METRICS))]
     models += [hybrid(metric) for metric in ("bleu", "bertscore")]
     models += [cheating("bertscore"), *CELLS.values()]
     columns = {

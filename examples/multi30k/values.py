@@ -1,6 +1,6 @@
 """The stages that make values: scores of greedy translations, and models that predict them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from examples.common.runner import Stage
 from examples.common.training_log import JSON_LOG, PROGRESS
@@ -21,11 +21,19 @@ class ValueModel:
     criterion: tuple[str, ...]
     has_policy: bool = True
     """Whether its own policy is trained too; decoders take the supervised one if not."""
+    sampled: bool = False
+    """Whether it learns from samples of the policy, several a source, or from greedy ones."""
 
 
-def dual(metric: str, name: str = "") -> ValueModel:
+def dual(metric: str) -> ValueModel:
     """Policy and value of source and prefix: what the paper calls the normal architecture."""
-    return ValueModel(name or f"dual-{metric}", metric, ("--criterion", "value", *DISTILLED))
+    return ValueModel(f"dual-{metric}", metric, ("--criterion", "value", *DISTILLED))
+
+
+def on_samples(model: ValueModel) -> ValueModel:
+    """The same model trained on samples: it sees better and worse translations of one source,
+    which is what a search has to tell apart."""
+    return replace(model, name=f"{model.name}-sampled", sampled=True)
 
 
 def hybrid(metric: str) -> ValueModel:
@@ -69,6 +77,8 @@ class ValueTraining:
     dropout: float = 0.1
     value_weight: float = 1.0  # more than the paper's 0.1: the training is short
     sigma: float = 5.0  # of the normal distribution around a score, in buckets
+    samples: int = 4  # a source, for models that learn from samples
+    temperature: float = 0.7  # of the samples
 
 
 @dataclass(frozen=True)
@@ -79,17 +89,21 @@ class ValueStages:
     supervised: SupervisedStages
     training: ValueTraining = ValueTraining()
 
-    def relabel(self, metric: str) -> Stage:
-        layout = self.layout
+    def relabel(self, metric: str, *, sampled: bool = False) -> Stage:
+        layout, training = self.layout, self.training
+        out = layout.scored(metric, sampled=sampled)
+        samples = ("--samples", str(training.samples), "--temperature", str(training.temperature))
+        way = f"{training.samples} samples a sentence" if sampled else "greedily"
         return Stage(
-            name=f"relabel-{metric}",
-            title=f"translate the training data greedily and score it by {metric}",
+            name=f"relabel-{metric}{'-sampled' if sampled else ''}",
+            title=f"translate the training data ({way}) and score it by {metric}",
             command=(
                 *("fairseq-mcts-relabel", str(layout.binarised), "--path", str(layout.policy)),
                 *("--metric", layout.metric(metric), *layout.subword_options),
-                *("--max-tokens", "4000", "--cpu", "--out", str(layout.scored(metric))),
+                *("--max-tokens", "4000", "--cpu", *(samples if sampled else ())),
+                *("--out", str(out)),
             ),
-            output=layout.scored(metric),
+            output=out,
             progress=r"(?P<done>[\d,]+)/(?P<total>[\d,]+) rows",
             reads=(self.supervised.train(),),
         )
@@ -98,11 +112,12 @@ class ValueStages:
         layout, training = self.layout, self.training
         updates = str(training.updates)
         teacher = ("--teacher-path", str(layout.policy)) if model.has_policy else ()
+        data = self.relabel(model.metric, sampled=model.sampled)
         return Stage(
             name=model.name,
             title=f"learn a value: {model.name}",
             command=(
-                *("fairseq-train", str(layout.scored(model.metric)), *PLUGIN, "--cpu"),
+                *("fairseq-train", str(data.output), *PLUGIN, "--cpu"),
                 *("--arch", "dual_head_multiquery_transformer_small", "--share-all-embeddings"),
                 *("--finetune-from-model", str(layout.policy), *model.criterion, *teacher),
                 *("--value-weight", str(training.value_weight), "--value-target", "hl-gauss"),
@@ -118,5 +133,5 @@ class ValueStages:
             output=layout.value_folder(model.name),
             progress=PROGRESS,
             total=training.updates,
-            reads=(self.relabel(model.metric),),
+            reads=(data,),
         )

@@ -7,7 +7,7 @@ from examples.multi30k import systems
 from examples.multi30k.layout import Layout
 from examples.multi30k.study import MAIN_MODELS
 from examples.multi30k.supervised import SupervisedStages
-from examples.multi30k.values import CELLS, ValueStages, cheating, dual, hybrid
+from examples.multi30k.values import CELLS, ValueStages, cheating, dual, hybrid, on_samples
 
 MCTS = ("--search", "mcts", "--mcts-c-puct", "3")
 
@@ -34,7 +34,7 @@ def test_a_value_starts_from_the_policy_and_is_drawn_to_it(layout: Layout) -> No
     for model in (dual("mlbertscore"), hybrid("bleu")):
         found = options(value_stages(layout).train(model))
         assert found["--finetune-from-model"] == found["--teacher-path"] == str(layout.policy)
-        assert found["fairseq-train"] == str(layout.scored(model.metric))
+        assert found["fairseq-train"] == str(layout.scored(model.metric, sampled=False))
     assert options(value_stages(layout).train(hybrid("bleu")))["--criterion"] == "hybrid"
 
 
@@ -62,6 +62,17 @@ def test_relabelling_scores_by_the_metric_with_its_encoder(layout: Layout) -> No
     assert options(value_stages(layout).relabel("bleu"))["--metric"] == "bleu"
 
 
+def test_samples_have_a_folder_and_a_model_of_their_own(layout: Layout) -> None:
+    greedy, sampled = dual("mlbertscore"), on_samples(dual("mlbertscore"))
+    stages = value_stages(layout)
+    relabelling = stages.relabel("mlbertscore", sampled=True)
+    assert options(relabelling)["--samples"] == "4"
+    assert "--samples" not in stages.relabel("mlbertscore").command
+    assert relabelling.output != stages.relabel("mlbertscore").output
+    assert options(stages.train(sampled))["fairseq-train"] == str(relabelling.output)
+    assert stages.train(sampled).output != stages.train(greedy).output
+
+
 def decoding(layout: Layout, system: systems.System) -> dict[str, str]:
     stage = systems.decoding_stage(layout, system, ())
     assert stage.output == layout.decoded(system.name)
@@ -71,7 +82,7 @@ def decoding(layout: Layout, system: systems.System) -> dict[str, str]:
 def test_only_searches_by_the_metric_name_one(layout: Layout) -> None:
     model = MAIN_MODELS["mlbertscore"]
     by_value = decoding(layout, systems.joint(layout, model, "mcts", MCTS))
-    assert by_value["--path"] == str(layout.value("dual-mlbertscore"))
+    assert by_value["--path"] == str(layout.value(model.name))
     assert "--search-metric" not in by_value
     for decoder in ("sr", "mcts-rollout", "mcts-terminal"):
         found = decoding(layout, systems.joint(layout, model, decoder, MCTS))

@@ -17,6 +17,8 @@ from examples.multi30k.decoding_tables import (
 from examples.multi30k.layout import Layout
 from examples.multi30k.scores import HeldOutScores
 from examples.multi30k.study import SCALING_BUDGETS
+from examples.multi30k.sweep_tables import UNPRIVILEGED
+from examples.multi30k.times import wall_times
 from examples.multi30k.tuning import ALPHA, BACKUP, BEAM, TEMPERATURE
 from tests.conftest import ParallelTexts
 from tests.examples.multi30k.conftest import (
@@ -112,16 +114,16 @@ def test_a_lost_line_is_an_error(decoded: Layout) -> None:
 
 
 def test_sweeps_beside_the_paper(layout: Layout, trials: Trials) -> None:
-    trials.write("dual-mlbertscore-vgbs", ALPHA, [0.8 + n / 100 for n in range(12)])
+    trials.write(f"{UNPRIVILEGED}-vgbs", ALPHA, [0.8 + n / 100 for n in range(12)])
     row = cells(sweep_tables.alphas(layout))["0.95"]
     assert row == ["–", "–", "79.47", "90.00", "85.55", "70.00"]
 
-    trials.write("dual-mlbertscore-mcts-backup", BACKUP, [0.81, 0.82, 0.83, 0.84])
+    trials.write(f"{UNPRIVILEGED}-mcts-backup", BACKUP, [0.81, 0.82, 0.83, 0.84])
     rows = cells(sweep_tables.backups(layout))
     assert rows["MLBERTScore"] == ["81.00", "82.00", "83.00", "84.00"]
     assert rows["BLEU"] == ["–"] * 4
 
-    trials.write("dual-mlbertscore-sr", TEMPERATURE, [0.8 + n / 100 for n in range(9)])
+    trials.write(f"{UNPRIVILEGED}-sr", TEMPERATURE, [0.8 + n / 100 for n in range(9)])
     row = cells(sweep_tables.temperatures(layout))["0.25"]
     assert row == ["81.00", "84.35", "–", "26.23", "–", "88.32", "–", "84.02", "61.00"]
 
@@ -129,10 +131,20 @@ def test_sweeps_beside_the_paper(layout: Layout, trials: Trials) -> None:
     assert cells(sweep_tables.beam_sizes(layout))["6"][:3] == ["40.00", "28.03", "0.6"]
 
     budgets = {"search-budget": SCALING_BUDGETS}
-    trials.write("dual-mlbertscore-scaling-sr", budgets, [0.8 + n / 100 for n in range(8)])
+    trials.write(f"{UNPRIVILEGED}-scaling-sr", budgets, [0.8 + n / 100 for n in range(8)])
     rows = cells(sweep_tables.scaling(layout, "mlbertscore"))
     assert rows["budget"] == ["S+R", "its BLEU", "paper"]
     assert rows["300"] == ["87.00", "67.00", "85.89"]
+
+
+def test_values_from_samples_beside_those_from_greedy_translations(
+    layout: Layout, trials: Trials
+) -> None:
+    trials.write("dual-mlbertscore-mcts-backup", BACKUP, [0.81, 0.84, 0.83, 0.82])
+    trials.write("dual-mlbertscore-sampled-mcts-backup", BACKUP, [0.85, 0.84, 0.83, 0.82])
+    rows = cells(sweep_tables.greedy_or_sampled(layout))
+    assert rows["V-MCTS"] == ["84.00", "64.00", "85.00", "65.00"]
+    assert rows["VGBS"] == ["–"] * 4
 
 
 def test_errors_of_values_beside_the_paper(layout: Layout) -> None:
@@ -150,7 +162,7 @@ def test_the_report_is_made_from_an_unfinished_study(
     decoded: Layout, trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trials.write(
-        "dual-mlbertscore-scaling-mcts",
+        f"{UNPRIVILEGED}-scaling-mcts",
         {"search-budget": SCALING_BUDGETS},
         [0.8 + n / 100 for n in range(8)],
     )
@@ -159,8 +171,33 @@ def test_the_report_is_made_from_an_unfinished_study(
     assert report.main() == 0
     text = (decoded.work / "report" / "tables.md").read_text()
     assert "## Main comparison, en-de (table 4)" in text
-    assert "(scaling-en-de-mlbertscore.svg)" in text
-    assert "</svg>" in (decoded.work / "report" / "scaling-en-de-mlbertscore.svg").read_text()
+    assert "(pictures/scaling-en-de-mlbertscore.svg)" in text
+    plot = decoded.work / "report" / "pictures" / "scaling-en-de-mlbertscore.svg"
+    assert "</svg>" in plot.read_text()
+
+
+def test_what_stands_above_the_tables_is_kept(
+    decoded: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "RESULTS.md"
+    file.write_text("# What we found\n")
+    options = ["--work", str(decoded.work), "--encoder", decoded.encoder, "--into", str(file)]
+    monkeypatch.setattr(sys, "argv", ["report", *options])
+    for _ in range(2):  # the second time there are tables to be replaced
+        assert report.main() == 0
+        text = file.read_text()
+        assert text.startswith("# What we found\n\n<!-- below")
+        assert text.count("# All tables") == 1
+
+
+def test_wall_times_are_those_of_finished_stages(layout: Layout) -> None:
+    stages = layout.pair / "stages"
+    stages.mkdir(parents=True)
+    (stages / "policy.json").write_text('{"finished": true, "seconds": 90.0}')
+    (stages / "running.json").write_text('{"finished": false}')
+    rows = cells(wall_times(layout))
+    assert rows["policy"] == ["1.5"]
+    assert "running" not in rows
 
 
 def test_a_folder_without_a_study_is_refused_by_name(

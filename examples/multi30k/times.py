@@ -1,0 +1,17 @@
+"""What the stages of the study took, from their records."""
+
+import json
+
+from examples.multi30k.layout import Layout
+from examples.multi30k.markdown import number, table
+
+
+def wall_times(layout: Layout) -> str:
+    """Finished stages in the order in which they ended."""
+    found = []
+    for path in (layout.pair / "stages").glob("*.json"):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record.get("finished"):
+            found.append((path.stat().st_mtime, path.stem, record["seconds"]))
+    rows = [[stage, number(seconds / 60, 1)] for _, stage, seconds in sorted(found)]
+    return table(["stage", "minutes"], rows)
