@@ -16,45 +16,41 @@ from fairseq_mcts.search.tree import Int32
 Int64 = NDArray[np.int64]
 
 
+# one function for a whole row: slices that are handed to smaller ones cost as much as their work
 @compiled_for_vectors("reassoc", "contract", "nsz")
-def dot(one: Float32, other: Float32) -> np.float32:  # [d], [d]
-    """Their product."""
-    total = np.float32(0.0)
-    for place in range(len(one)):
-        total += one[place] * other[place]
-    return total
-
-
-@compiled_for_vectors("contract")
-def add_scaled(total: Float32, factor: np.float32, other: Float32) -> None:  # [d], [d]
-    """total += factor · other"""
-    for place in range(len(total)):
-        total[place] += factor * other[place]
-
-
-@compiled
-def attend_head(
-    query: Float32,  # [d] scaled
-    keys: Float32,  # [N, G, d]
+def attend_row(
+    queries: Float32,  # [H, d] scaled
+    keys: Float32,  # [N, G, d] G is 1 (all heads read one key) or H
     values: Float32,  # [N, G, d]
-    group: int,
     path: Int32,  # [l] slots
-    weights: Float32,  # [l or more] scratch
-    attended: Float32,  # [d] out
+    weights: Float32,  # [H, l or more] scratch
+    attended: Float32,  # [H, d] out
 ) -> None:
-    """One head of one row; NaN comes out where NaN goes in."""
-    greatest = np.float32(-np.inf)
+    """All heads of one row; NaN comes out where NaN goes in."""
+    num_heads, size = queries.shape
+    step = 1 if keys.shape[1] > 1 else 0  # from one head's keys to the next one's
     for place in range(len(path)):
-        score = dot(query, keys[path[place], group])
-        weights[place] = score
-        greatest = max(greatest, score)
-    total = np.float32(0.0)
-    for place in range(len(path)):
-        weights[place] = math.exp(weights[place] - greatest)
-        total += weights[place]
-    attended[:] = np.float32(0.0)
-    for place in range(len(path)):
-        add_scaled(attended, weights[place] / total, values[path[place], group])
+        for head in range(num_heads):
+            key = keys[path[place], head * step]
+            score = np.float32(0.0)
+            for column in range(size):
+                score += queries[head, column] * key[column]
+            weights[head, place] = score
+    for head in range(num_heads):
+        greatest = np.float32(-np.inf)
+        for place in range(len(path)):
+            greatest = max(greatest, weights[head, place])
+        total = np.float32(0.0)
+        for place in range(len(path)):
+            weights[head, place] = math.exp(weights[head, place] - greatest)
+            total += weights[head, place]
+        for column in range(size):
+            attended[head, column] = np.float32(0.0)
+        for place in range(len(path)):
+            value = values[path[place], head * step]
+            weight = weights[head, place] / total
+            for column in range(size):
+                attended[head, column] += weight * value[column]
 
 
 @compiled
@@ -69,14 +65,11 @@ def attend_paths(
     """Stores each row's key and value, then attends to all on its path."""
     num_heads, size = attended.shape[1], attended.shape[2]
     num_groups = keys.shape[1]
-    weights = np.empty(paths.shape[1], np.float32)
+    weights = np.empty((num_heads, paths.shape[1]), np.float32)
     for row in range(len(joint)):
         path = paths[row, : depths[row] + 1]
         own = joint[row].reshape((num_heads + 2 * num_groups, size))
         for group in range(num_groups):
             keys[path[-1], group] = own[num_heads + group]
             values[path[-1], group] = own[num_heads + num_groups + group]
-        for head in range(num_heads):
-            # multi-query: all heads read one group; multi-head: each its own
-            group = head if num_groups > 1 else 0
-            attend_head(own[head], keys, values, group, path, weights, attended[row, head])
+        attend_row(own[:num_heads], keys, values, path, weights, attended[row])
