@@ -41,6 +41,7 @@ def all_qualities(layout: Layout) -> str:
         "value_pearson": "Pearson",
         "value_pearson_finished": "Pearson, finished",
         "value_kendall_finished": "Kendall, finished",
+        "value_pearson_within": "Pearson within a source",
         "kl_loss": "KL to supervised",
     }
     rows = []

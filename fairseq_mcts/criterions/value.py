@@ -178,8 +178,16 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         loss = loss * (sample["ntokens"] / counted.sum())
         log[f"{prefix}value_loss"] = loss.data
         if not self.training:
-            log[f"_{prefix}values"] = judged_values(extra["value"], sample["score"], counted)
+            log[f"_{prefix}values"] = judged_values(
+                extra["value"], sample["score"], counted, self._source_keys(sample)
+            )
         return loss
+
+    def _source_keys(self, sample: dict[str, Any]) -> Tensor:
+        """[B] float64: equal for equal sources only, as far as 52 bits can tell."""
+        sources = sample["net_input"]["src_tokens"].cpu()
+        keys = [hash(tuple(row[row.ne(self._pad)].tolist())) % 2**52 for row in sources]
+        return torch.tensor(keys, dtype=torch.float64)
 
     def _refuse_frozen_policy(self, model: Network) -> None:
         if self.cfg.policy_weight and getattr(model, "policy_is_frozen", False):
@@ -253,13 +261,20 @@ def judged_values(
     values: Tensor,  # [B, T]
     scores: Tensor,  # [B]
     counted: Tensor,  # bool [B, T]
+    source_keys: Tensor,  # [B]
 ) -> Tensor:
-    """[P, 4] float32: value, score, relative position, 1 after the closing eos."""
+    """[P, 5] float64: value, score, relative position, 1 after the closing eos, source."""
     finished = losses.last_positions(counted)
     length = counted.sum(dim=1, keepdim=True)
     relative = (counted.cumsum(dim=1) - 1) / length
-    columns = (values, scores.unsqueeze(1).expand_as(values), relative, finished)
-    return torch.stack([column[counted].float() for column in columns], dim=1).cpu()
+    columns = (
+        values,
+        scores.unsqueeze(1).expand_as(values),
+        relative,
+        finished,
+        source_keys.to(values.device).unsqueeze(1).expand_as(values),
+    )
+    return torch.stack([column[counted].double() for column in columns], dim=1).cpu()
 
 
 def log_value_quality(logging_outputs: list[dict[str, Any]], prefix: str) -> None:
@@ -271,26 +286,31 @@ def log_value_quality(logging_outputs: list[dict[str, Any]], prefix: str) -> Non
     judged = torch.cat(rows)
     metrics.log_concat_tensor(key, judged)
 
-    def columns(meters: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        values, scores, relative, finished = meters[key].tensor.unbind(dim=1)
-        return values, scores, relative, finished.bool()
+    def columns(meters: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        values, scores, relative, finished, sources = meters[key].tensor.unbind(dim=1)
+        return values, scores, relative, finished.bool(), sources
 
     def derive(name: str, measure: Any) -> None:
         metrics.log_derived(
             f"{prefix}value_{name}", lambda meters: round(measure(*columns(meters)), 4)
         )
 
-    derive("mae", lambda v, s, r, f: value_quality.mean_absolute_error(v, s))
-    derive("mae_finished", lambda v, s, r, f: value_quality.mean_absolute_error(v[f], s[f]))
-    derive("mae_of_mean", lambda v, s, r, f: value_quality.error_of_the_mean(s))
-    derive("pearson", lambda v, s, r, f: value_quality.pearson(v, s))
-    derive("pearson_finished", lambda v, s, r, f: value_quality.pearson(v[f], s[f]))
-    derive("kendall_finished", lambda v, s, r, f: value_quality.kendall(v[f], s[f]))
-    derive("ece", lambda v, s, r, f: value_quality.calibration_error(v, s))
+    derive("mae", lambda v, s, r, f, k: value_quality.mean_absolute_error(v, s))
+    derive("mae_finished", lambda v, s, r, f, k: value_quality.mean_absolute_error(v[f], s[f]))
+    derive("mae_of_mean", lambda v, s, r, f, k: value_quality.error_of_the_mean(s))
+    derive("pearson", lambda v, s, r, f, k: value_quality.pearson(v, s))
+    derive("pearson_finished", lambda v, s, r, f, k: value_quality.pearson(v[f], s[f]))
+    derive("kendall_finished", lambda v, s, r, f, k: value_quality.kendall(v[f], s[f]))
+    derive("ece", lambda v, s, r, f, k: value_quality.calibration_error(v, s))
+    if value_quality.has_differing_samples(judged[:, 1], judged[:, 4]):
+        derive(
+            "pearson_within",
+            lambda v, s, r, f, k: value_quality.pearson_within(v[f], s[f], k[f]),
+        )
     if bool(judged[:, 3].all()):  # finished samples only: there are no other positions
         return
     for part in range(value_quality.POSITION_BINS):
         derive(
             f"mae_part{part + 1}",
-            lambda v, s, r, f, part=part: value_quality.error_by_position(v, s, r)[part],
+            lambda v, s, r, f, k, part=part: value_quality.error_by_position(v, s, r)[part],
         )

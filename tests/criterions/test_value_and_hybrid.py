@@ -8,6 +8,7 @@ import torch
 from fairseq.logging import metrics
 from torch import Tensor
 
+from fairseq_mcts.criterions import value_quality
 from fairseq_mcts.criterions.hybrid import HybridCriterion, HybridCriterionConfig
 from fairseq_mcts.criterions.value import ValueCriterion, ValueCriterionConfig
 from tests.models.toys import DUAL, EOS, PAD, TARGET_WORDS, make_model, toy_task
@@ -241,6 +242,28 @@ def test_validation_measures_values(model: Any) -> None:
         assert math.isfinite(found[f"value_{name}"])
         assert math.isfinite(found[f"cheating_value_{name}"])
     assert found["ppl"] > 1
+
+
+def test_validation_compares_the_samples_of_one_source(model: Any) -> None:
+    criterion = make_criterion(ValueCriterion, ValueCriterionConfig(), policy_loss="nll")
+    rows = Rows(1)
+    rows.sources = [rows.sources[0]] * len(rows.sources)
+    with torch.no_grad(), metrics.aggregate(new_root=True) as aggregator:
+        log = criterion(model, rows.batch())[2]
+        criterion.reduce_metrics([log])
+    found = aggregator.get_smoothed_values()
+    judged = log["_values"]
+    values, scores = judged[judged[:, 3].bool(), :2].T
+    assert found["value_pearson_within"] == pytest.approx(
+        value_quality.pearson(values, scores), abs=1e-4
+    )
+
+    rows.sources = [
+        [*source, word] for word, source in zip(SOURCE_WORDS, rows.sources, strict=False)
+    ]
+    with torch.no_grad(), metrics.aggregate(new_root=True) as aggregator:
+        criterion.reduce_metrics([criterion(model, rows.batch())[2]])
+    assert "value_pearson_within" not in aggregator.get_smoothed_values()
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,27 @@ def test_kendall_counts_pairs(
     assert value_quality.kendall(values, scores) == pytest.approx(expected)
 
 
+def test_pearson_within_sees_only_samples_of_one_source() -> None:
+    sources = torch.tensor([7.0, 7.0, 3.0, 3.0, 3.0, 5.0])
+    scores = torch.tensor([0.8, 0.9, 0.1, 0.2, 0.3, 0.5])
+    between = torch.tensor([0.85, 0.85, 0.2, 0.2, 0.2, 0.5])  # knows sources, not samples
+    assert value_quality.pearson(between, scores) > 0.9
+    assert value_quality.pearson_within(between, scores, sources) == pytest.approx(0.0)
+    # within the sources turned round, with any offsets
+    turned = -scores + torch.tensor([5.0, 5.0, 1.0, 1.0, 1.0, 9.0])
+    assert value_quality.pearson_within(turned, scores, sources) == pytest.approx(-1.0)
+    rest = torch.tensor([0.8, 0.9, 0.1, 0.3, 0.2, 0.0])
+    centred = [[0.05, -0.05, 0.1, 0.0, -0.1], [0.05, -0.05, 0.1, -0.1, 0.0]]
+    expected = np.corrcoef(*centred)[0, 1]
+    assert value_quality.pearson_within(rest, scores, sources) == pytest.approx(expected, abs=1e-5)
+
+
+def test_samples_differ_if_one_source_has_two_scores() -> None:
+    scores = torch.tensor([0.1, 0.1, 0.2])
+    assert not value_quality.has_differing_samples(scores, torch.tensor([1.0, 1.0, 2.0]))
+    assert value_quality.has_differing_samples(scores, torch.tensor([1.0, 2.0, 2.0]))
+
+
 def test_constant_values_correlate_with_nothing() -> None:
     scores = torch.rand(10)
     assert value_quality.pearson(torch.ones(10), scores) == 0.0

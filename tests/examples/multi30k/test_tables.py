@@ -155,7 +155,7 @@ def test_errors_of_values_beside_the_paper(layout: Layout) -> None:
 
     write_validation(layout, "dual-mlbertscore", value_mae=0.04, value_pearson=0.9)
     rows = cells(value_tables.all_qualities(layout))
-    assert rows["dual-mlbertscore"] == ["0.040", "–", "–", "0.900", "–", "–", "–"]
+    assert rows["dual-mlbertscore"] == ["0.040", "–", "–", "0.900", "–", "–", "–", "–"]
 
 
 def test_the_report_is_made_from_an_unfinished_study(
