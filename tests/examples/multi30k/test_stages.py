@@ -66,7 +66,7 @@ def test_samples_have_a_folder_and_a_model_of_their_own(layout: Layout) -> None:
     greedy, sampled = dual("mlbertscore"), on_samples(dual("mlbertscore"))
     stages = value_stages(layout)
     relabelling = stages.relabel("mlbertscore", sampled=True)
-    assert options(relabelling)["--samples"] == "4"
+    assert options(relabelling)["--samples"] == "2"
     assert "--samples" not in stages.relabel("mlbertscore").command
     assert relabelling.output != stages.relabel("mlbertscore").output
     assert options(stages.train(sampled))["fairseq-train"] == str(relabelling.output)
