@@ -12,6 +12,7 @@ import torch
 from fairseq import checkpoint_utils, utils
 from fairseq.data import encoders
 from fairseq.dataclass.configs import GenerationConfig
+from fairseq.logging import metrics
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import OmegaConf, open_dict
@@ -136,6 +137,9 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
     def begin_valid_epoch(self, epoch: int, model: Network) -> None:
         """Prepare for a validation."""
         super().begin_valid_epoch(epoch, model)
+        # fairseq lets these meters grow from one validation to the next and saves them in every
+        # checkpoint: all values that were ever judged
+        metrics.reset_meters("valid")
         self._eval_search_left = self.cfg.eval_search_sentences
 
     def valid_step(self, sample: dict[str, Any], model: Network, criterion: Any) -> Any:
