@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fairseq.data.indexed_dataset import make_dataset
 
 from fairseq_mcts.data.scored_folder import SplitNames
 from tests.training.scored_corpus import json_logs, saved_state
@@ -56,6 +57,16 @@ def test_best_checkpoint_is_the_one_with_the_least_error(trained: str, fairseq: 
     assert best["extra_state"]["best"] == pytest.approx(min(errors), abs=1e-3)
     updates = best["optimizer_history"][-1]["num_updates"]
     assert updates == UPDATES_PER_EPOCH * (int(np.argmin(errors)) + 1)
+
+
+def test_checkpoints_keep_the_values_of_the_last_validation_alone(
+    trained: str, fairseq: Any, scored: Path
+) -> None:
+    state = saved_state(fairseq.folder / "dual" / "checkpoint_last.pt")
+    meters = {key: meter for _, key, _, meter in state["extra_state"]["metrics"]["valid"]}
+    samples = make_dataset(str(scored / "valid.en-de.de"), impl="mmap")
+    positions = sum(len(sample) + 1 for sample in samples)  # each holds its closing eos
+    assert len(meters["_values"]["tensor"]) == positions
 
 
 def test_training_logs_the_losses(trained: str) -> None:
