@@ -1,5 +1,6 @@
 """Scores of what is on disk: translations of the test set, outcomes of sweeps, errors of values."""
 
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,11 +47,12 @@ class HeldOutScores:
         return {metric.name: metric for metric in built}
 
     def has(self, system: str) -> bool:
-        return system in ("random", "reference") or self._output(system).is_file()
+        return system in ("random", "reference") or self._is_decoded(system)
 
     def names(self) -> list[str]:
         """The systems that have translated the test set."""
-        return sorted(path.parent.name for path in self._layout.decoded("").glob(f"*/{GENERATED}"))
+        names = [path.parent.name for path in self._layout.decoded("").glob(f"*/{GENERATED}")]
+        return sorted(filter(self._is_decoded, names))
 
     def score(self, system: str, metric: str) -> Score | None:
         """None if the system has not translated the test set yet."""
@@ -95,6 +97,11 @@ class HeldOutScores:
                 f"{path}: {len(hypotheses)} translations for {len(self._references)} references"
             )
         return hypotheses
+
+    def _is_decoded(self, system: str) -> bool:
+        """To the end; an output that is being written is there, too."""
+        record = self._layout.pair / "stages" / f"decode-{system}.json"
+        return record.is_file() and json.loads(record.read_text(encoding="utf-8"))["finished"]
 
     def _output(self, system: str) -> Path:
         return self._layout.decoded(system) / GENERATED

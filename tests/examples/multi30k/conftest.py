@@ -45,13 +45,18 @@ def write_generated(folder: Path, hypotheses: Sequence[str]) -> None:
     (folder / "generate-test.txt").write_text("".join(reversed(lines)), encoding="utf-8")
 
 
-def write_decoding_log(layout: Layout, system: str, tokens: int = 100) -> None:
+def write_decoding_log(
+    layout: Layout, system: str, tokens: int = 100, *, finished: bool = True
+) -> None:
+    """The log and the record of a stage that decodes."""
     log = layout.pair / "stages" / f"decode-{system}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(
         f"--search mcts: 6 sentences, {tokens} tokens; network evaluations: 5,000 charged, "
         "1,250 made\nTranslated 6 sentences (100 tokens) in 12.3s (0.5 sentences/s)\n"
     )
+    record = {"fingerprint": "", "finished": finished, "seconds": 12.3}
+    log.with_suffix(".json").write_text(json.dumps(record))
 
 
 def write_validation(layout: Layout, model: str, **numbers: float) -> None:

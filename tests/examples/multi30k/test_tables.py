@@ -137,6 +137,14 @@ def test_sweeps_beside_the_paper(layout: Layout, trials: Trials) -> None:
     assert rows["300"] == ["87.00", "67.00", "85.89"]
 
 
+def test_what_is_being_decoded_is_not_scored_yet(decoded: Layout) -> None:
+    write_generated(decoded.decoded("hybrid-bleu-vgbs"), ["the first one"])
+    write_decoding_log(decoded, "hybrid-bleu-vgbs", finished=False)
+    scores = HeldOutScores(decoded)
+    assert "hybrid-bleu-vgbs" not in scores.names()
+    assert scores.score("hybrid-bleu-vgbs", "bleu") is None
+
+
 def test_values_from_samples_beside_those_from_greedy_translations(
     layout: Layout, trials: Trials
 ) -> None:
