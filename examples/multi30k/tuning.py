@@ -32,6 +32,7 @@ EXPLORATION = {
     "mcts-temperature": ("0.9", "1.1", "1.3"),
     "mcts-c-puct": ("1", "2", "3", "4", "6", "8"),
 }
+ROLLOUT_EXPLORATION = {"mcts-c-puct": EXPLORATION["mcts-c-puct"]}
 BACKUP = {"mcts-choose": ("visits", "value"), "mcts-backup": ("mean", "max")}
 
 
@@ -124,8 +125,7 @@ class ValueTuning:
         chosen = {"vgbs": self.vgbs(), "srv": self.sample_and_rank("value"), "mcts": mcts}
         if self.unprivileged:
             chosen["sr"] = self.sample_and_rank("metric")
-            # the paper found the settings of V-MCTS best for rollouts too
-            chosen["mcts-rollout"] = (*mcts, "--mcts-leaf", "rollout")
+            chosen["mcts-rollout"] = self.rollouts(mcts)
             chosen["mcts-terminal"] = (*mcts, "--mcts-terminal", "metric")
         return chosen
 
@@ -146,6 +146,14 @@ class ValueTuning:
         self.run(first)
         explored = ("--search", "mcts", *best_flags(self.layout, first))
         return self._tuned("mcts-backup", explored, BACKUP)
+
+    def rollouts(self, mcts: tuple[str, ...]) -> tuple[str, ...]:
+        """The settings of V-MCTS, as in the paper, but for exploration: what a value that errs
+        bears is not what exact scores do."""
+        pairs = zip(mcts[::2], mcts[1::2], strict=True)
+        kept = [part for pair in pairs if pair[0] != "--mcts-c-puct" for part in pair]
+        fixed = (*kept, "--mcts-leaf", "rollout")
+        return self._tuned("mcts-rollout", fixed, ROLLOUT_EXPLORATION, by_metric=True)
 
     def _sweep(
         self,

@@ -10,6 +10,7 @@ from examples.multi30k.tuning import (
     ALPHA,
     BACKUP,
     EXPLORATION,
+    ROLLOUT_EXPLORATION,
     TEMPERATURE,
     Sweep,
     ValueTuning,
@@ -66,6 +67,7 @@ def test_mcts_tunes_backup_at_the_best_exploration(layout: Layout, trials: Trial
         "vgbs": (ALPHA, 9),  # 0.9
         "srv": (TEMPERATURE, 1),  # 0.25
         "sr": (TEMPERATURE, 6),  # 0.75
+        "mcts-rollout": (ROLLOUT_EXPLORATION, 2),  # 3
     }
 
     def run(sweep: Sweep) -> None:
@@ -85,10 +87,16 @@ def test_mcts_tunes_backup_at_the_best_exploration(layout: Layout, trials: Trial
         "vgbs": ("--search", "vgbs", "--vgbs-alpha", "0.9"),
         "srv": ("--search", "sr", "--sr-rank-by", "value", "--sr-temperature", "0.25"),
         "sr": ("--search", "sr", "--sr-rank-by", "metric", "--sr-temperature", "0.75"),
-        "mcts-rollout": (*mcts, "--mcts-leaf", "rollout"),
+        "mcts-rollout": (
+            *("--search", "mcts", "--mcts-temperature", "1.1", "--mcts-choose", "value"),
+            *("--mcts-backup", "max", "--mcts-leaf", "rollout", "--mcts-c-puct", "3"),
+        ),
         "mcts-terminal": (*mcts, "--mcts-terminal", "metric"),
     }
-    assert {one.name for one in made if one.by_metric} == {"dual-mlbertscore-sr"}
+    assert {one.name for one in made if one.by_metric} == {
+        "dual-mlbertscore-sr",
+        "dual-mlbertscore-mcts-rollout",
+    }
 
 
 def test_no_search_asks_a_metric_that_needs_the_reference(layout: Layout, trials: Trials) -> None:
