@@ -77,10 +77,10 @@ class ValueTraining:
     dropout: float = 0.1
     value_weight: float = 1.0  # more than the paper's 0.1: the training is short
     sigma: float = 5.0  # of the normal distribution around a score, in buckets
-    # for models that learn from samples: three passes over two of each source. At temperature 1 the
+    # for models that learn from samples: two passes over two of each source. At temperature 1 the
     # samples of a source differ almost as much as sources do (in MLBERTScore on en-de by 0.088
     # and 0.109, at 0.7 by 0.041 and 0.09), so that a value has to look at them.
-    updates_on_samples: int = 3000
+    updates_on_samples: int = 2000
     samples: int = 2
     temperature: float = 1.0
 
