@@ -47,6 +47,15 @@ class Stage:
     stands for all stages before it in the run."""
 
 
+def read_record(path: Path) -> dict[str, Any]:
+    """What is remembered of a stage: `fingerprint`, `finished` and then `seconds`; empty if it was
+    never begun."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+
+
 class Runner:
     """Runs stages in order and remembers in `work` what is finished."""
 
@@ -148,10 +157,7 @@ class Runner:
         return record.get("fingerprint", ""), record.get("finished", False)
 
     def _read(self, stage: Stage) -> dict[str, Any]:
-        try:
-            return json.loads(self._record_path(stage).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
+        return read_record(self._record_path(stage))
 
     def _write_record(self, stage: Stage, **record: Any) -> None:
         self._record_path(stage).write_text(json.dumps(record), encoding="utf-8")

@@ -14,6 +14,11 @@ METRICS = ("bleu", "bertscore", "mlbertscore")
 ENCODER_METRICS = ("bertscore", "mlbertscore")
 
 
+def by_kind(name: str, *, sampled: bool) -> str:
+    """What has to do with samples is called so; greedy translations are the usual case."""
+    return f"{name}-sampled" if sampled else name
+
+
 @dataclass(frozen=True)
 class Layout:
     """The inputs of the study and the folders of one language pair below the work folder."""
@@ -55,7 +60,7 @@ class Layout:
 
     def scored(self, metric: str, *, sampled: bool) -> Path:
         """Translations of the training data with their scores, greedy or sampled ones."""
-        return self.pair / f"scored-{metric}{'-sampled' if sampled else ''}"
+        return self.pair / f"scored-{by_kind(metric, sampled=sampled)}"
 
     def value_folder(self, model: str) -> Path:
         return self.pair / "values" / model

@@ -1,6 +1,5 @@
 """Scores of what is on disk: translations of the test set, outcomes of sweeps, errors of values."""
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from examples.common.cost import Cost, read_cost
+from examples.common.runner import read_record
 from examples.multi30k.layout import METRICS, SOURCE, Layout
 from fairseq_mcts.metrics import Metric, build_metric
 from fairseq_mcts.metrics.base import FloatArray
@@ -100,8 +100,8 @@ class HeldOutScores:
 
     def _is_decoded(self, system: str) -> bool:
         """To the end; an output that is being written is there, too."""
-        record = self._layout.pair / "stages" / f"decode-{system}.json"
-        return record.is_file() and json.loads(record.read_text(encoding="utf-8"))["finished"]
+        record = read_record(self._layout.pair / "stages" / f"decode-{system}.json")
+        return record.get("finished", False)
 
     def _output(self, system: str) -> Path:
         return self._layout.decoded(system) / GENERATED

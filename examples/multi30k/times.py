@@ -1,7 +1,6 @@
 """What the stages of the study took, from their records."""
 
-import json
-
+from examples.common.runner import read_record
 from examples.multi30k.layout import Layout
 from examples.multi30k.markdown import number, table
 
@@ -10,7 +9,7 @@ def wall_times(layout: Layout) -> str:
     """Finished stages in the order in which they ended."""
     found = []
     for path in (layout.pair / "stages").glob("*.json"):
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = read_record(path)
         if record.get("finished"):
             found.append((path.stat().st_mtime, path.stem, record["seconds"]))
     rows = [[stage, number(seconds / 60, 1)] for _, stage, seconds in sorted(found)]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from examples.common.runner import Stage
 from examples.common.training_log import JSON_LOG, PROGRESS
-from examples.multi30k.layout import PLUGIN, SEED, Layout
+from examples.multi30k.layout import PLUGIN, SEED, Layout, by_kind
 from examples.multi30k.supervised import SupervisedStages
 
 # The policy's loss draws the new model to the supervised one, from whose weights it starts.
@@ -33,7 +33,7 @@ def dual(metric: str) -> ValueModel:
 def on_samples(model: ValueModel) -> ValueModel:
     """The same model trained on samples: it sees better and worse translations of one source,
     which is what a search has to tell apart."""
-    return replace(model, name=f"{model.name}-sampled", sampled=True)
+    return replace(model, name=by_kind(model.name, sampled=True), sampled=True)
 
 
 def hybrid(metric: str) -> ValueModel:
@@ -99,7 +99,7 @@ class ValueStages:
         samples = ("--samples", str(training.samples), "--temperature", str(training.temperature))
         way = f"{training.samples} samples a sentence" if sampled else "greedily"
         return Stage(
-            name=f"relabel-{metric}{'-sampled' if sampled else ''}",
+            name=f"relabel-{by_kind(metric, sampled=sampled)}",
             title=f"translate the training data ({way}) and score it by {metric}",
             command=(
                 *("fairseq-mcts-relabel", str(layout.binarised), "--path", str(layout.policy)),
