@@ -8,8 +8,9 @@ bare network on the very same sequence of batches. It contains
 
 - the encoder, and the keys and values of the sources;
 - per batch the whole decoder (embedding, layers with the gathering of the ancestors' keys and
-  values, writing its own), the output layer up to its logits for the rows whose policy is wanted,
-  the value head for all rows, and the copy of the values to where a search could read them.
+  values, writing its own), the value head for all rows, and the copy of the values to where a
+  search could read them;
+- per batch of prefixes whose policies the search went on to read, the output layer with its logits.
 
 It does not contain: walking trees, making requests and batches of them, masks, normalising the
 policy (not even once: no softmax), the choice of the best actions, storing answers. Values of both
@@ -31,6 +32,7 @@ import torch
 import vmcts
 from torch import Tensor
 
+from fairseq_mcts.decoding.feature_pool import FeaturePool
 from fairseq_mcts.decoding.network_evaluator import Member, NetworkEvaluator, Vocabulary
 from fairseq_mcts.decoding.step_batch import StepBatch
 from fairseq_mcts.decoding.stepper import TransformerStepper
@@ -46,44 +48,58 @@ class RecordedStep:
 
     capacity: int  # slots that there must be room for
     batch: StepBatch
-    wanted: Tensor | None  # [p] rows whose policy is read; None: all
+
+
+@dataclass(frozen=True)
+class RecordedReading:
+    """One call of the output layer."""
+
+    slots: Tensor  # [p or more]
 
 
 @dataclass
 class Recording:
     """Everything the network was asked in one search."""
 
-    steps: list[RecordedStep] = field(default_factory=list)
-    values: list[np.ndarray] = field(default_factory=list)  # the answers, [n] each
+    calls: list[RecordedStep | RecordedReading] = field(default_factory=list)
+    values: list[np.ndarray] = field(default_factory=list)  # the answers to steps, [n] each
 
     @property
     def rows(self) -> int:
-        return sum(step.batch.num_requested for step in self.steps)
+        """How many prefixes were evaluated."""
+        return sum(map(len, self.values))
+
+    @property
+    def policies(self) -> int:
+        """How many policies were read."""
+        return sum(len(call.slots) for call in self.calls if isinstance(call, RecordedReading))
 
 
 @contextmanager
 def recording() -> Iterator[Recording]:
     """Notes what any evaluator does meanwhile."""
     record = Recording()
-    step, evaluate = TransformerStepper.step, NetworkEvaluator.evaluate
-    batches: list[StepBatch] = []
+    step, read, evaluate = TransformerStepper.step, FeaturePool.read, NetworkEvaluator.evaluate
 
     def noting_step(stepper: TransformerStepper, tree: Tree, batch: StepBatch) -> Tensor:
-        batches.append(batch)
+        record.calls.append(RecordedStep(tree.capacity, batch))
         return step(stepper, tree, batch)
+
+    def noting_read(pool: FeaturePool, slots: Tensor) -> Tensor:
+        record.calls.append(RecordedReading(slots))
+        return read(pool, slots)
 
     def noting_evaluate(
         evaluator: NetworkEvaluator, tree: Tree, requests: Requests, question: Question
     ) -> Answers:
         answers = evaluate(evaluator, tree, requests, question)
-        open_rows = np.flatnonzero(~requests.finished)
-        wanted = None if len(open_rows) == len(requests) else torch.from_numpy(open_rows)
-        record.steps.append(RecordedStep(tree.capacity, batches.pop(), wanted))
-        record.values.append(answers.values)
+        if not question.again:
+            record.values.append(answers.values)
         return answers
 
     with (
         mock.patch.object(TransformerStepper, "step", noting_step),
+        mock.patch.object(FeaturePool, "read", noting_read),
         mock.patch.object(NetworkEvaluator, "evaluate", noting_evaluate),
     ):
         yield record
@@ -106,14 +122,14 @@ class BareNetwork:
         member, stepper = self._member, self._member.stepper
         stepper.begin(member.encode(self._sources))
         values = []
-        for step in self._record.steps:
-            stepper.reserve(step.capacity)
-            features = stepper.step(None, step.batch)  # a transformer's stepper reads no tree
-            if step.wanted is None:
-                member.scores(features)
-            elif len(step.wanted):
-                member.scores(features[step.wanted])
-            values.append(member.values(features)[: step.batch.num_requested].numpy())
+        for call in self._record.calls:
+            if isinstance(call, RecordedReading):
+                member.scores(member.unread.read(call.slots))
+                continue
+            stepper.reserve(call.capacity)
+            features = stepper.step(None, call.batch)  # a transformer's stepper reads no tree
+            member.unread.write(call.batch.slots, features, call.capacity)
+            values.append(member.values(features)[: call.batch.num_requested].numpy())
         return values
 
 
@@ -135,8 +151,9 @@ def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
         common.at_most(BARS.get(options.size)),
         {
             **{f"{name} s": value for name, value in seconds.items()},
-            "calls": len(record.steps),
+            "calls": len(record.values),
             "rows": record.rows,
+            "policies": record.policies,
         },
         outputs_equal=same_values(record.values, network.run()),
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
+from fairseq_mcts.decoding.feature_pool import FeaturePool
 from fairseq_mcts.decoding.linear import RowFunction, row_linear
 from fairseq_mcts.decoding.readout import read_policies
 from fairseq_mcts.decoding.recomputing_stepper import RecomputingStepper
@@ -21,7 +21,7 @@ from fairseq_mcts.models.value_head import ValueHead, bucket_means, expected_val
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, without_policies
 from fairseq_mcts.search.faults import find_fault
 from fairseq_mcts.search.read_rows import TokenRules
-from fairseq_mcts.search.tree import Bool, Float64, Int32, Tree, prefix_tokens
+from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
 
 # what models do that take a softmax of their decoder's output
 _USUAL_PROBABILITIES = (
@@ -65,6 +65,7 @@ class Member:
             if self._steppable
             else RecomputingStepper(model, vocabulary.pad)
         )
+        self.unread = FeaturePool()  # for searches that read policies later
         self._project = row_linear(model.decoder.output_projection) if self._is_plain() else None
         self._value = _value_reader(model.decoder.value_head) if value else None
 
@@ -77,6 +78,11 @@ class Member:
             and type(self.model).get_normalized_probs in _USUAL_PROBABILITIES
             and type(decoder).get_normalized_probs is FairseqDecoder.get_normalized_probs
         )
+
+    @property
+    def bytes_per_slot(self) -> int:
+        """Memory of one remembered prefix: its keys, values and features."""
+        return self.stepper.bytes_per_slot + self.unread.bytes_per_slot
 
     def encode(self, sources: Sequence[Tensor]) -> EncoderOut:
         """The encoder's output for all sentences (of any lengths, unpadded), in their order."""
@@ -142,13 +148,6 @@ def _is_in(model: Network, models: Sequence[Network]) -> bool:
     return any(model is other for other in models)
 
 
-class _Unread(NamedTuple):
-    """Prefixes whose policies may be read by the next question."""
-
-    slots: Int32  # [n]
-    features: list[Tensor]  # [n or more, C] of each member with a policy
-
-
 class NetworkEvaluator:
     """Evaluates the prefixes of one batch of source sentences.
 
@@ -164,12 +163,11 @@ class NetworkEvaluator:
         max_bytes: int | None = None,
     ) -> None:
         """`start_token` is what decoding starts with, eos unless given; `max_bytes` bounds the
-        memory of keys and values."""
+        memory of remembered prefixes."""
         self._members = members
         self._start_token = vocabulary.eos if start_token is None else start_token
         self._max_bytes = max_bytes
-        self._reserved = 0  # slots that there is room for
-        self._unread = _Unread(np.zeros(0, np.int32), [])
+        self._reserved = 0  # bytes that there is room for
         parameter = next(members[0].model.parameters())
         self._device, self._dtype = parameter.device, parameter.dtype
         self._rules = TokenRules(
@@ -193,8 +191,8 @@ class NetworkEvaluator:
 
     @property
     def bytes_per_slot(self) -> int:
-        """Memory of the keys and values of one remembered prefix, in all members."""
-        return sum(member.stepper.bytes_per_slot for member in self._members)
+        """Memory of one remembered prefix, in all members."""
+        return sum(member.bytes_per_slot for member in self._members)
 
     @torch.no_grad()
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
@@ -204,7 +202,6 @@ class NetworkEvaluator:
             return answers
         batch = make_step_batch(tree, requests, self._start_token, self._device, self._dtype)
         self._reserve(tree.capacity)
-        self._unread = _Unread(requests.slots, [])
         scores: list[Tensor] = []
         values: list[Tensor] = []
         for member in self._members:
@@ -212,7 +209,7 @@ class NetworkEvaluator:
                 continue
             features = member.stepper.step(tree, batch)
             if member.policy and not question.policy:
-                self._unread.features.append(features)
+                member.unread.write(batch.slots, features, tree.capacity)
             elif member.policy and not requests.finished.all():
                 scores.append(member.scores(_unfinished_rows(features, requests.finished)))
             if member.value and question.value:
@@ -224,36 +221,32 @@ class NetworkEvaluator:
         return answers
 
     def _read_again(self, requests: Requests, question: Question) -> Answers:
-        """The policies of prefixes that the question before was about, too."""
-        slots, features = self._unread.slots, self._unread.features
-        order = np.argsort(slots)
-        rows = order[np.searchsorted(slots, requests.slots, sorter=order)]
+        """The policies of prefixes whose features are remembered."""
+        slots = torch.from_numpy(_enough_rows(requests.slots.astype(np.int64))).to(self._device)
         policies = [member for member in self._members if member.policy]
-        scores = [
-            member.scores(_chosen_rows(kept, rows))
-            for member, kept in zip(policies, features, strict=True)
-        ]
+        scores = [member.scores(member.unread.read(slots)) for member in policies]
         return self._read_policies(scores, requests, question)
 
     def _reserve(self, capacity: int) -> None:
-        if capacity <= self._reserved:
-            return
         needed = capacity * self.bytes_per_slot
+        if needed <= self._reserved:
+            return
         if self._max_bytes is not None and needed > self._max_bytes:
             raise SearchMemoryError(
-                f"the keys and values of {capacity} prefixes need {needed:,} bytes, "
+                f"what is remembered of {capacity} prefixes needs {needed:,} bytes, "
                 f"more than the {self._max_bytes:,} allowed"
             )
         for member in self._members:
             member.stepper.reserve(capacity)
-        self._reserved = capacity
+        self._reserved = needed
 
     def _read_policies(
         self, scores: list[Tensor], requests: Requests, question: Question
     ) -> Answers:
         """`scores` [u or more, V] of each member, of the u requests that are not finished."""
         if not scores:
-            return without_policies(np.zeros(len(requests)), question.actions)
+            columns = question.actions if question.policy else 0
+            return without_policies(np.zeros(len(requests)), columns)
         mean = scores[0]
         if len(scores) > 1:
             mean = torch.logsumexp(torch.log_softmax(torch.stack(scores), dim=-1), dim=0)
@@ -267,7 +260,9 @@ class NetworkEvaluator:
 
     def _check(self, tree: Tree, requests: Requests, question: Question, answers: Answers) -> None:
         """Refuses NaN and dead ends: the search would go on with nonsense."""
-        found = find_fault(requests, answers, wants_actions=question.actions > 0)
+        found = find_fault(
+            requests, answers, wants_actions=question.policy and question.actions > 0
+        )
         if found is None:
             return
         row, fault = found
@@ -281,13 +276,13 @@ def _unfinished_rows(features: Tensor, finished: Bool) -> Tensor:
     """Rows of `features` [n or more, C] that are not `finished` [n]; MIN_ROWS at least."""
     if not finished.any():
         return features
-    return _chosen_rows(features, np.flatnonzero(~finished))
+    rows = _enough_rows(np.flatnonzero(~finished))
+    return features[torch.from_numpy(rows).to(features.device)]
 
 
-def _chosen_rows(features: Tensor, rows: NDArray[np.int64]) -> Tensor:
-    """These rows of `features`, some of them again if they are fewer than MIN_ROWS."""
-    needed = np.resize(rows, max(len(rows), MIN_ROWS))
-    return features[torch.from_numpy(needed).to(features.device)]
+def _enough_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """These rows [n], some of them again if they are fewer than MIN_ROWS."""
+    return rows if len(rows) >= MIN_ROWS else np.resize(rows, MIN_ROWS)
 
 
 def _right_padded(sources: Sequence[Tensor], length: int, pad: int) -> tuple[Tensor, Tensor]:

@@ -48,7 +48,7 @@ class BeamSearch(TreeStore):
             value=self._with_values,
         )
         self.question = whole
-        self._of_proposals = replace(whole, actions=0, policy=False)
+        self._of_proposals = replace(whole, policy=False)
         self._of_chosen = replace(whole, value=False, again=True)
         self._beams = _new_beams(width, widest)
         self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]

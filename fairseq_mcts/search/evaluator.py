@@ -35,9 +35,9 @@ class Question:
     # fairseq's beam search, log-probabilities, normalised over the whole vocabulary
     over_allowed: bool
     value: bool  # whether values are read
-    # False: policies are read later, of those prefixes that a next question with `again` names
+    # False: policies are read later, of those prefixes that a question with `again` names
     policy: bool = True
-    again: bool = False  # about prefixes of the question before: nothing new is evaluated
+    again: bool = False  # about prefixes that are evaluated already, but for their policies
     sampling: SamplingFilter = SamplingFilter()  # for searches that draw tokens
 
 
@@ -134,7 +134,8 @@ class Evaluator(Protocol):
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
         """Answers `question` for all requests; parents were evaluated by earlier calls.
 
-        After a question without `policy` the evaluator keeps, until the next one, what it needs to
-        read the policies of these prefixes; a question with `again` is about some of them.
+        After a question without `policy` the evaluator keeps what it needs to read the policies of
+        these prefixes, until their slots are given to others; a question with `again`, the same but
+        for `value`, is about some of them.
         """
         ...

@@ -1,6 +1,7 @@
 """Any model as an `Evaluator`: a plain function from prefixes to log-probabilities and values."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,19 +22,22 @@ class FunctionEvaluator:
         self._evaluate = evaluate
         self._constraints = constraints
         self._forbidden: Bool | None = None  # [V], once the vocabulary's size is known
-        # log-probabilities [V] of prefixes whose policies may be read by the next question
-        self._unread: dict[int, Float64] = {}  # by slot
+        # policies that may be read by a later question, as `_policy_rows`, by slot
+        self._unread: dict[int, tuple[Any, ...]] = {}
 
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
         if question.again:
-            logprobs = np.stack([self._unread[slot] for slot in requests.slots.tolist()])
-            values = np.zeros(len(requests))
-        else:
-            logprobs, values = self._ask(tree, requests, question)
-        self._unread = {}
-        if not question.policy:
-            self._unread = dict(zip(requests.slots.tolist(), logprobs, strict=True))
-            return without_policies(values, question.actions)
+            kept = [self._unread.pop(slot) for slot in requests.slots.tolist()]
+            return _answers_from_rows(kept)
+        answers = self._evaluate_whole(tree, requests, question)
+        if question.policy:
+            return answers
+        self._unread.update(zip(requests.slots.tolist(), _policy_rows(answers), strict=True))
+        return without_policies(answers.values, 0)
+
+    def _evaluate_whole(self, tree: Tree, requests: Requests, question: Question) -> Answers:
+        """Policies and values at once, as the function gives them."""
+        logprobs, values = self._ask(tree, requests, question)
         rows = masked_rows(
             logprobs, self._forbidden_mask(logprobs.shape[1]), self._constraints.eos, requests
         )
@@ -142,6 +146,29 @@ def condensed(
         values=values,
         drawn_tokens=drawn,
         drawn_logprobs=logprobs[requests.draw_rows, drawn],
+    )
+
+
+def _policy_rows(answers: Answers) -> Iterable[tuple[Any, ...]]:
+    """[n] what they say of each policy."""
+    return zip(
+        answers.num_actions,
+        answers.action_tokens,
+        answers.action_logprobs,
+        answers.weights,
+        strict=True,
+    )
+
+
+def _answers_from_rows(rows: Sequence[tuple[Any, ...]]) -> Answers:
+    """The way back."""
+    num_actions, tokens, logprobs, weights = map(np.stack, zip(*rows, strict=True))
+    return replace(
+        without_policies(np.zeros(len(rows)), 0),
+        num_actions=num_actions,
+        action_tokens=tokens,
+        action_logprobs=logprobs,
+        weights=weights,
     )
 
 

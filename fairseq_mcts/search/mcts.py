@@ -2,7 +2,8 @@
 
 Leblond et al. 2021, section 4.2 and appendix; the exact rules are those of AlphaZero's search with
 values rescaled by what the current tree has seen. Per output token: S simulations, each one walk
-down and one walk up. Time O(S · depth · A) in compiled code, besides at most S evaluations.
+down and one walk up (two down where a policy has to be read on the way). Time O(S · depth · A) in
+compiled code, besides at most S evaluations.
 """
 
 from collections.abc import Sequence
@@ -44,12 +45,17 @@ class MctsSearch(TreeStore):
         simulations = per_sentence("simulations", options.simulations, len(constraints.max_len))
         # what the first token takes, if few simulations end in finished sentences
         super().__init__(constraints, options.actions, capacity=int((1 + simulations).sum()))
-        self.question = Question(
+        by_value = options.leaf == "value"
+        whole = Question(
             actions=options.actions,
             temperature=options.temperature,
             over_allowed=True,
-            value=options.leaf == "value",
+            value=by_value,
         )
+        # a rollout needs the policy of every prefix it comes to
+        self._of_prefixes = replace(whole, policy=not by_value)
+        self._of_policies = replace(whole, value=False, again=True)
+        self.question = self._of_prefixes
         self._n_best = n_best
         self._trace = trace
         self._watcher = watcher
@@ -72,6 +78,7 @@ class MctsSearch(TreeStore):
         self._met: list[dict[tuple[int, ...], Hypothesis]] = [{} for _ in range(self.num_sentences)]
         self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
         self._active = np.arange(self.num_sentences, dtype=np.int32)
+        self._answered = self._active  # those that can go on
         self.make_room(self.num_sentences)
         for sentence in range(self.num_sentences):
             root = self.new_root(sentence)
@@ -90,19 +97,16 @@ class MctsSearch(TreeStore):
         return super().num_bytes + sum(field.nbytes for field in self._statistics)
 
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
-        sentences = self._active
-        while len(sentences):
-            # a leaf creates at most one prefix before it has to wait
-            self.make_room(len(sentences) * self._rules.leaves)
-            kernels.advance(
-                self.tree, self._statistics, self._states, self._leaves, sentences, self._rules
-            )
-            if not self._rules.pause_when_decided:
-                break
-            sentences = sentences[self._states["phase"][sentences] == kernels.DECIDED]
-            for sentence in sentences:
-                self._look_at_decision(int(sentence))
+        unread = self._run(self._answered)
         self._collect_finished()
+        if len(unread):
+            # first those, so that their sentences have a place in the next call of the network too
+            self.question = self._of_policies
+            requests = self.constraints.requests(self.tree, unread)
+            self._answered = requests.sentences
+            return requests, ()
+        self.question = self._of_prefixes
+        self._answered = self._active
         if self._rules.score_finished:
             self._scored_slots = self._wanted(kernels.SCORE)
         candidates = list(
@@ -113,6 +117,28 @@ class MctsSearch(TreeStore):
             )
         )
         return self.constraints.requests(self.tree, self._wanted(kernels.EVALUATION)), candidates
+
+    def _run(self, sentences: Int32) -> Int32:
+        """Lets these sentences go on; the slots whose policies some of them wait for."""
+        unread, count = np.empty(len(sentences), np.int32), 0
+        while len(sentences):
+            # a leaf creates at most one prefix before it has to wait
+            self.make_room(len(sentences) * self._rules.leaves)
+            count += kernels.advance(
+                self.tree,
+                self._statistics,
+                self._states,
+                self._leaves,
+                sentences,
+                self._rules,
+                unread[count:],
+            )
+            if not self._rules.pause_when_decided:
+                break
+            sentences = sentences[self._states["phase"][sentences] == kernels.DECIDED]
+            for sentence in sentences:
+                self._look_at_decision(int(sentence))
+        return unread[:count]
 
     def _wanted(self, what: int) -> Int32:
         """Slots that active sentences wait for."""

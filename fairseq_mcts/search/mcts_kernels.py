@@ -4,6 +4,10 @@ Each output token gets a fresh search tree, as in the paper, laid over the prefi
 on: statistics count from zero, but a prefix that was evaluated for an earlier token is not
 evaluated again. A sentence runs on through as many simulations and tokens as it can without the
 network, so one call ends with every sentence waiting for something, or finished.
+
+Of a leaf only the value is needed. Its policy, whose output layer costs about as much as the rest
+of a small decoder, is wanted when a later simulation comes through, which more than a third of all
+leaves never see.
 """
 
 import math
@@ -23,7 +27,7 @@ from fairseq_mcts.search.tree import (
 
 # phases of a sentence
 OPENING = 0  # leaves are being opened: evaluations, rollouts or scores may be outstanding
-SELECTING = 1  # the next simulations start at the root
+SELECTING = 1  # the next simulations start at the root; they may wait for a policy
 DECIDED = 2  # all simulations are done; the tree is whole and can be looked at
 FINISHED = 3
 
@@ -153,18 +157,21 @@ def new_node(tree: Tree, statistics: Statistics, parent: int, action: int) -> in
 
 
 @compiled
-def descend(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> int:
-    """One selection from the root; the slot where it ends: unvisited so far, or finished."""
+def descend(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> tuple[int, bool]:
+    """One selection from the root: (the slot where it ends, unvisited so far or finished, True),
+    or (a slot on the way whose policy must be read first, False)."""
     node = state.root
     number = state.tree_number
     lowest, highest = state.lowest, state.highest
     while True:
+        if not tree.prefixes[node].has_policy:
+            return node, False
         action = select_action(tree, statistics, node, lowest, highest, rules.c_puct)
         child = tree.actions[node, action].child
         if child == NO_NODE:
             child = new_node(tree, statistics, node, action)
         if statistics.nodes[child].tree_number != number or tree.prefixes[child].token == rules.eos:
-            return child
+            return child, True
         node = child
 
 
@@ -216,7 +223,7 @@ def expand(
     node.tree_number = state.tree_number
     node.visits = 1
     node.q = value
-    for action in range(tree.prefixes[leaf].num_actions):
+    for action in range(statistics.children.shape[1]):  # how many it has may not be known yet
         statistics.children[leaf, action].visits = 0
         statistics.children[leaf, action].in_flight = 0
     state.lowest = min(state.lowest, value)
@@ -326,19 +333,23 @@ def select_leaves(
     state: State,
     leaves: Records,  # [L] of LEAF
     rules: Rules,
-) -> None:
+) -> int:
     """Selects the leaves of the next simulations, each under the virtual loss of those before.
 
-    There are fewer than wanted if one is met that has been selected already.
+    There are fewer than wanted if one is met that has been selected already. If a selection comes
+    to a slot without a policy, that slot; when it has one, the same selection is made once more.
     """
     left = min(rules.leaves, state.simulations - state.simulations_done)
     while state.num_leaves < left:
-        slot = descend(tree, statistics, state, rules)
+        slot, is_leaf = descend(tree, statistics, state, rules)
+        if not is_leaf:
+            return slot
         node = statistics.nodes[slot]
         if node.in_flight > 0 and node.tree_number != state.tree_number:
             break
         add_in_flight(tree, statistics, slot, state.root, 1)
         add_leaf(state, leaves, slot)
+    return NO_NODE
 
 
 @compiled
@@ -424,23 +435,27 @@ def advance_sentence(
     state: State,
     leaves: Records,  # [L] of LEAF
     rules: Rules,
-) -> None:
-    """Runs one sentence until it waits for the network or a score, pauses, or is finished."""
+) -> int:
+    """Runs one sentence until it waits for the network or a score, pauses, or is finished; the
+    slot whose policy it waits for, if that is what it waits for."""
     while state.phase != FINISHED:
         if state.phase == DECIDED:
             commit(tree, statistics, state, leaves, rules)
         elif state.phase == OPENING:
             if not open_leaves(tree, statistics, state, leaves, rules):
-                return
+                return NO_NODE
             land_leaves(tree, statistics, state, leaves, rules)
             state.phase = SELECTING
         elif state.simulations_done == state.simulations:
             state.phase = DECIDED
             if rules.pause_when_decided:
-                return
+                return NO_NODE
         else:
-            select_leaves(tree, statistics, state, leaves, rules)
+            unread = select_leaves(tree, statistics, state, leaves, rules)
+            if unread != NO_NODE:
+                return unread
             state.phase = OPENING
+    return NO_NODE
 
 
 @compiled
@@ -451,10 +466,16 @@ def advance(
     leaves: Records,  # [S, L] of LEAF
     sentences: Int32,  # [s] which of them to run
     rules: Rules,
-) -> None:
-    """Runs some sentences; see `advance_sentence`."""
+    unread: Int32,  # [s] out: slots whose policies are waited for
+) -> int:
+    """Runs some sentences, see `advance_sentence`; how many of them wait for a policy."""
+    count = 0
     for sentence in sentences:
-        advance_sentence(tree, statistics, states[sentence], leaves[sentence], rules)
+        slot = advance_sentence(tree, statistics, states[sentence], leaves[sentence], rules)
+        if slot != NO_NODE:
+            unread[count] = slot
+            count += 1
+    return count
 
 
 @compiled

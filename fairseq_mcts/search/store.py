@@ -100,6 +100,7 @@ def _store_policies(
     for row in range(len(slots)):
         slot = slots[row]
         prefix = tree.prefixes[slot]
+        prefix.has_policy = True
         prefix.num_actions = num_actions[row]
         for place in range(num_actions[row]):
             action = tree.actions[slot, place]

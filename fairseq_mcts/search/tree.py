@@ -39,6 +39,7 @@ PREFIX = np.dtype(
         ("action_of_parent", np.int32),  # which action of the parent leads here
         ("num_actions", np.int32),
         ("known", np.bool_),  # whether the network has been asked
+        ("has_policy", np.bool_),  # whether its answer about next tokens has been read
     ],
     align=True,
 )
@@ -155,6 +156,7 @@ def allocate(
     prefix.num_children = 0
     prefix.num_actions = 0
     prefix.known = False
+    prefix.has_policy = False
     prefix.depth = 0
     if parent != NO_NODE:
         prefix.depth = tree.prefixes[parent].depth + 1

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 MCTS = {"search": "mcts", "mcts_simulations": 20, "max_len_b": 12}
 SENTENCES = range(24)
 MEBIBYTE = 2**20
+WIDTH = 128  # of the decoder
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +42,8 @@ def peak(setup: Setup, **options: Any) -> tuple[list[Any], int]:
 def test_small_bound_splits_the_batch_and_changes_nothing(setup: Setup) -> None:
     unbounded, size = peak(setup)
     assert size == len(SENTENCES)
-    # a slot: 2 layers of keys and values, 32 numbers each
-    bounded, size = peak(setup, search_memory=300 * 2 * 2 * 32 * 4 / MEBIBYTE)
+    # a slot: 2 layers of keys and values, 32 numbers each, and the features of the last layer
+    bounded, size = peak(setup, search_memory=300 * (2 * 2 * 32 + WIDTH) * 4 / MEBIBYTE)
     assert 1 <= size < len(SENTENCES)
     assert bounded == unbounded
 
