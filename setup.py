@@ -33,7 +33,7 @@ setup(
     package_data={"fairseq_mcts": ["py.typed"]},
     install_requires=[
         # torch has no upper bound and no exact pin: users bring their own build.
-        "torch>=2.1",
+        "torch>=2.5",
         "fairseq-fixed>=0.12.3.1,<0.13",
         "numpy>=1.26",
         "numba>=0.59",

@@ -10,6 +10,7 @@ from examples.common.threads import use_one_thread_each
 from examples.multi30k.corpus import locate_all
 from examples.multi30k.layout import SOURCE, TARGETS, Layout
 from examples.multi30k.study import Study
+from fairseq_mcts.metrics.encoder import check_local_folder
 
 GROUPS: dict[str, Callable[[Study], None]] = {
     "policy": Study.run_policy,
@@ -53,6 +54,7 @@ def main() -> int:
     try:
         for target in args.target:
             locate_all(args.data, (SOURCE, target))
+        check_local_folder(args.encoder)  # not only when the policy has been trained
         for target in args.target:
             layout = Layout(args.data, args.work, args.encoder, target)
             study = Study(layout)

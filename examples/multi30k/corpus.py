@@ -6,19 +6,19 @@ from pathlib import Path
 
 from fairseq_mcts.metrics.system_output import read_lines
 
-#: Multi30k's names of the splits
-SPLITS = {"train": "train", "valid": "valid", "test": "test_2016_flickr"}
+#: names of the splits' files: in Multi30k's repository the validation set is called val
+SPLITS = {"train": ("train",), "valid": ("val", "valid"), "test": ("test_2016_flickr",)}
 
 
 def locate(data: Path, split: str, language: str) -> Path:
     """The file of a split, plain or compressed."""
     if not data.is_dir():
         raise FileNotFoundError(f"--data {data}: there is no such folder")
-    name = f"{SPLITS[split]}.{language}"
-    for path in (data / name, data / f"{name}.gz"):
-        if path.is_file():
-            return path
-    raise FileNotFoundError(f"--data {data}: holds neither {name} nor {name}.gz")
+    names = [f"{name}.{language}{ending}" for name in SPLITS[split] for ending in ("", ".gz")]
+    for name in names:
+        if (data / name).is_file():
+            return data / name
+    raise FileNotFoundError(f"--data {data}: holds none of {', '.join(names)}")
 
 
 def locate_all(data: Path, languages: Sequence[str]) -> dict[str, list[Path]]:

@@ -18,7 +18,8 @@ from examples.multi30k.trees import telling_pictures
 
 P_VALUES = (
     "In brackets: the p-value of the difference to beam search, by paired bootstrap (1,000 "
-    "resamples). Scores are in percent; higher is better."
+    "resamples; as sacrebleu computes it, in effect one-sided). Scores are in percent; higher is "
+    "better."
 )
 MARK = "<!-- below: python -m examples.multi30k.report -->"
 PICTURES = "pictures"

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fairseq_mcts.cli.user_dir import import_user_dir
 from fairseq_mcts.register import register
 
+PROGRAM = "fairseq-mcts-relabel"
 _MAX_TOKENS = 12_000  # as fairseq-generate does if nothing is said
 _MERGE_OPTIONS = {
     *("data", "out", "subset", "source_lang", "target_lang", "num_shards", "merge", "user_dir")
@@ -18,7 +20,7 @@ _MERGE_OPTIONS = {
 def make_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """The parser; which options --bpe and --tokenizer have depends on the arguments."""
     parser = argparse.ArgumentParser(
-        prog="fairseq-mcts-relabel",
+        prog=PROGRAM,
         allow_abbrev=False,
         description="Translate a binarised corpus with a policy and score every translation: "
         "data that fairseq-train --task translation_mcts learns values from. Killed at any "
@@ -144,7 +146,11 @@ def _add_text_options(group: Any, arguments: Sequence[str] | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     register()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    _import_user_dir(arguments)
+    try:
+        _import_user_dir(arguments)
+    except OSError as error:
+        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
     parser = make_parser(arguments)
     options = parser.parse_args(arguments)
     try:
@@ -160,11 +166,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _import_user_dir(arguments: Sequence[str]) -> None:
     """Before the parser is made: a user's folder may bring tokenizers of its own."""
-    from fairseq.utils import import_user_module
-
     early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     early.add_argument("--user-dir")
-    import_user_module(early.parse_known_args(arguments)[0])
+    folder = early.parse_known_args(arguments)[0].user_dir
+    if folder is not None:
+        import_user_dir(folder)
 
 
 def _place(options: argparse.Namespace) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairseq_mcts.cli.score_table import Comparison, SystemScores, as_json, as_text
+from fairseq_mcts.cli.user_dir import import_user_dir
 from fairseq_mcts.metrics import Metric, build_metric, metric_class, parse_metric_spec
 from fairseq_mcts.metrics.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED, paired_bootstrap
 from fairseq_mcts.metrics.system_output import SystemOutput, read_lines, read_system
@@ -26,7 +27,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "systems",
-        nargs="+",
+        nargs="*",  # at least one, but with a better complaint than argparse's
         metavar="[NAME=]FILE",
         help="output of a system: plain text, one sentence a line, or a generate-*.txt of "
         "fairseq-generate (its D lines are read; concatenate shards)",
@@ -82,17 +83,25 @@ def make_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = make_parser()
     options = parser.parse_args(arguments)
+    if not options.systems:
+        parser.error(
+            "no system is given: [NAME=]FILE come first, because --metrics and --optimised take "
+            "whatever follows them"
+        )
     try:
         comparison = compare(options)
+        if options.json == "-":
+            sys.stdout.write(_json_text(comparison))
+            return
+        print(as_text(comparison), flush=True)
+        if options.json is not None:
+            Path(options.json).write_text(_json_text(comparison), encoding="utf-8")
     except (ValueError, OSError, ImportError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
-    if options.json is not None:
-        text = json.dumps(as_json(comparison), indent=2, ensure_ascii=False) + "\n"
-        if options.json == "-":
-            sys.stdout.write(text)
-            return
-        Path(options.json).write_text(text, encoding="utf-8")
-    print(as_text(comparison))
+
+
+def _json_text(comparison: Comparison) -> str:
+    return json.dumps(as_json(comparison), indent=2, ensure_ascii=False) + "\n"
 
 
 def compare(options: argparse.Namespace) -> Comparison:
@@ -100,9 +109,7 @@ def compare(options: argparse.Namespace) -> Comparison:
     if options.resamples < 0:
         raise ValueError(f"--resamples {options.resamples}: must not be negative")
     if options.user_dir is not None:
-        from fairseq.utils import import_user_module
-
-        import_user_module(argparse.Namespace(user_dir=options.user_dir))
+        import_user_dir(options.user_dir)
     systems = _read_systems(options.systems)
     baseline = options.baseline or next(iter(systems))
     if baseline not in systems:
@@ -233,7 +240,8 @@ def _build_metrics(options: argparse.Namespace, texts: _OtherTexts) -> list[Metr
         metrics[name] = build_metric(spec, encoder if name in _ENCODER_METRICS else None)
         texts.of(metrics[name])  # refuse before anything expensive runs
     if encoder and not set(metrics) & set(_ENCODER_METRICS):
-        raise ValueError(f"--encoder is given, but none of {', '.join(_ENCODER_METRICS)} is asked")
+        given = "--encoder" if options.encoder else "--encoder-layer"
+        raise ValueError(f"{given} is given, but none of {', '.join(_ENCODER_METRICS)} is asked")
     return list(metrics.values())
 
 

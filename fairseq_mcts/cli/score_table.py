@@ -31,8 +31,10 @@ class Comparison:
     def is_partial(self, system: str, metric: Metric) -> bool:
         """Whether the system's decoding optimised `metric`, or another one by the same judge."""
         optimised = self.systems[system].optimised
+        if optimised is None:
+            return False
         judges = {known.name: known.judge for known in self.metrics}
-        return optimised is not None and metric.judge == judges.get(optimised, optimised)
+        return metric.judge == judges.get(optimised, optimised)
 
 
 def as_text(comparison: Comparison) -> str:

@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> None:
     """Try what has not been tried, print the table."""
-    from fairseq_mcts.cli.sweep_decoding import SubsetDecoder
+    from fairseq_mcts.cli.sweep_decoding import SubsetDecoder, check_options
 
     options, cfg = _parse(arguments)
     if options.sweep_sentences is not None and options.sweep_sentences < 1:
@@ -88,6 +88,8 @@ def run(arguments: Sequence[str]) -> None:
     settings = grid(parse_options(options.sweep, _options_with_values()))
     # a value that some option refuses is found before anything is decoded
     configurations = [_parse([*arguments, *setting.flags()])[1] for setting in settings]
+    for of_setting in configurations:
+        check_options(of_setting)
     metrics = _build_metrics(options.sweep_metric)
     decoder = SubsetDecoder(cfg, options.sweep_sentences)
     store = TrialStore(options.sweep_out)

@@ -11,7 +11,7 @@ import torch
 from fairseq import checkpoint_utils, tasks, utils
 
 from fairseq_mcts.data.files import digest_of_files
-from fairseq_mcts.generators.settings import TREE_OPTIONS
+from fairseq_mcts.generators.settings import TREE_OPTIONS, search_options
 from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.tasks.search_config import decoder_options
@@ -98,10 +98,24 @@ class SubsetDecoder:
         for batch in self._batches:
             sample = self._dataset.collater([self._dataset[index] for index in batch])
             sample = utils.move_to_cuda(sample) if self._cuda else sample
-            results = self.task.inference_step(generator, self._models, sample)
+            forced = sample["target"][:, : options.prefix_size] if options.prefix_size else None
+            results = self.task.inference_step(
+                generator, self._models, sample, prefix_tokens=forced
+            )
             for index, result in zip(sample["id"].tolist(), results, strict=True):
                 hypotheses[index] = self._target_text.decode(result[0]["tokens"])
         return Decoded(hypotheses, generator.statistics, time.perf_counter() - begun)
+
+
+def check_options(cfg: Any) -> None:
+    """Refuses what a decoding would refuse, and what only fairseq-generate itself does."""
+    options = generator_options(cfg)
+    if options.lm_path is not None:
+        raise ValueError(f"--lm-path {options.lm_path}: not in a sweep; use fairseq-generate")
+    if options.score_reference:
+        raise ValueError("--score-reference: decodes nothing, so there is nothing to sweep")
+    unread_metric = None if options.search_metric is None else object()  # may be costly to load
+    search_options(vars(options), unread_metric)
 
 
 def generator_options(cfg: Any) -> Namespace:

@@ -6,7 +6,7 @@ import torch
 from fairseq import checkpoint_utils, utils
 from torch import Tensor
 
-from fairseq_mcts.data.checkpoint_dictionary import foreign_dictionary
+from fairseq_mcts.data.checkpoint_dictionary import refuse_foreign_dictionary
 from fairseq_mcts.decoding import Network
 
 
@@ -29,12 +29,7 @@ class Teacher:
         self._models: list[Network] = models
         for model in models:
             model.eval().requires_grad_(False)
-        foreign = foreign_dictionary(saved, task)
-        if foreign is not None:
-            raise ValueError(
-                f"--teacher-path {path}: was trained with {foreign}, which is not the dictionary "
-                "of the data"
-            )
+        refuse_foreign_dictionary("--teacher-path", path, saved, task)
 
     @torch.no_grad()
     def logprobs(self, net_input: dict[str, Tensor]) -> Tensor:

@@ -11,6 +11,16 @@ def dictionary_paths(folder: Path, source_lang: str, target_lang: str) -> list[P
     return [folder / f"dict.{lang}.txt" for lang in (source_lang, target_lang)]
 
 
+def refuse_foreign_dictionary(option: str, checkpoint: str, saved: Any, task: Any) -> None:
+    """Refuses a checkpoint, given by an option, whose dictionaries are known to be others."""
+    foreign = foreign_dictionary(saved, task)
+    if foreign is not None:
+        raise ValueError(
+            f"{option} {checkpoint}: was trained with {foreign}, which is not the dictionary of "
+            "the data"
+        )
+
+
 def foreign_dictionary(saved: Any, task: Any) -> Path | None:
     """The file of the first dictionary of a checkpoint's configuration that is not the task's.
 

@@ -7,6 +7,7 @@ from fairseq_mcts.data.scored_folder import ScoredDataError, SplitNames, open_sc
 
 # around scores that are all the same, so that there is a range at all
 _MARGIN = 0.01
+_ROUNDING = 1e-6  # the range is kept in float32
 
 
 def observed_range(splits: Sequence[SplitNames]) -> tuple[float, float] | None:
@@ -15,6 +16,19 @@ def observed_range(splits: Sequence[SplitNames]) -> tuple[float, float] | None:
     if not scores:
         return None
     return float(min(one.min() for one in scores)), float(max(one.max() for one in scores))
+
+
+def refuse_narrow_range(head: Any, observed: tuple[float, float] | None) -> None:
+    """Refuses scores that buckets which came with a checkpoint do not reach."""
+    if observed is None:
+        return
+    least, greatest = observed
+    if least < head.low - _ROUNDING or greatest > head.high + _ROUNDING:
+        raise ScoredDataError(
+            f"the checkpoint's value head covers {head.low} to {head.high}, but the training "
+            f"scores go from {least} to {greatest}: start from a checkpoint without a value head, "
+            "or from one with a wider range"
+        )
 
 
 def set_value_range(

@@ -31,11 +31,8 @@ def read_on_device(
         scaled = rows if temperature == 1.0 else rows / temperature
         tempered = torch.log_softmax(scaled, dim=-1)
 
-    counts, tokens, action_logprobs = best_on_device(rows, question.actions)
-    weights = action_logprobs
-    if tempered is not None:
-        places = torch.from_numpy(tokens.astype(np.int64)).to(rows.device)
-        weights = tempered.gather(1, places).cpu().numpy().astype(np.float64)
+    weighed = rows if tempered is None else tempered
+    counts, tokens, action_logprobs, weights = best_on_device(rows, weighed, question.actions)
     if question.over_allowed:
         weights = np.exp(weights)
     # what lies behind the last action is nothing, and nothing over nothing is no number
@@ -82,35 +79,50 @@ def mask_rows(
     return logprobs
 
 
-def best_on_device(rows: Tensor, actions: int) -> tuple[Int32, Int32, Float64]:
-    """Per row: how many actions there are, their tokens [n, A] and log-probabilities [n, A]."""
+def best_on_device(
+    rows: Tensor,  # [n, V]
+    weighed: Tensor,  # [n, V]
+    actions: int,
+) -> tuple[Int32, Int32, Float64, Float64]:
+    """Per row: how many actions there are, their tokens [n, A], and their entries [n, A] in `rows`
+    and in `weighed`."""
     width = min(actions, rows.size(1))
     if width == 0:  # a search that only draws
         shape = (len(rows), actions)
-        return np.zeros(len(rows), np.int32), np.zeros(shape, np.int32), np.zeros(shape)
+        counts = np.zeros(len(rows), np.int32)
+        return counts, np.zeros(shape, np.int32), np.zeros(shape), np.zeros(shape)
     best, tokens = rows.topk(width, dim=-1)
     # topk leaves the order of equal entries open: sort them by token id, then stably by value
     by_token = tokens.argsort(dim=-1)
     best, tokens = best.gather(1, by_token), tokens.gather(1, by_token)
-    by_value = best.argsort(dim=-1, descending=True, stable=True)
+    tokens = tokens.gather(1, best.argsort(dim=-1, descending=True, stable=True))
     # and which of several entries that equal the last one it takes: rows with more are sorted whole
     crowded = (rows >= best.amin(dim=-1, keepdim=True)).sum(dim=-1, keepdim=True) > width
-    packed = torch.cat([best.gather(1, by_value), tokens.gather(1, by_value), crowded], dim=1)
-    host = packed.double().cpu().numpy()  # [n, 2 * width + 1], the one transfer
-    found, found_tokens = host[:, :width].copy(), host[:, width : 2 * width].astype(np.int32)
-    again = np.flatnonzero((host[:, -1] > 0) & np.isfinite(found).all(axis=1))
+    found = _fetched(rows, weighed, tokens, crowded)  # in all but rare cases the one transfer
+    again = np.flatnonzero((found[:, -1] > 0) & np.isfinite(found[:, :width]).all(axis=1))
     if len(again):
-        crowd = rows[torch.from_numpy(again).to(rows.device)]
+        places = torch.from_numpy(again).to(rows.device)
+        crowd, of_crowd = rows[places], weighed[places]
         order = crowd.argsort(dim=-1, descending=True, stable=True)[:, :width]
-        found[again] = crowd.gather(1, order).double().cpu().numpy()
-        found_tokens[again] = order.int().cpu().numpy()
+        found[again] = _fetched(crowd, of_crowd, order, crowded[places])
 
-    logprobs = np.zeros((len(rows), actions), np.float64)
-    ids = np.zeros((len(rows), actions), np.int32)
-    allowed = ~np.isneginf(found)  # NaN stays, to be found by the evaluator
-    logprobs[:, :width] = np.where(allowed, found, 0.0)
-    ids[:, :width] = np.where(allowed, found_tokens, 0)
-    return allowed.sum(axis=1).astype(np.int32), ids, logprobs
+    allowed = ~np.isneginf(found[:, :width])  # NaN stays, to be found by the evaluator
+    in_rows, in_weighed, ids = (np.zeros((len(rows), actions), np.float64) for _ in range(3))
+    for column, whole in enumerate((in_rows, in_weighed, ids)):
+        part = found[:, column * width : (column + 1) * width]
+        whole[:, :width] = np.where(allowed, part, 0.0)
+    return allowed.sum(axis=1).astype(np.int32), ids.astype(np.int32), in_rows, in_weighed
+
+
+def _fetched(
+    rows: Tensor,  # [n, V]
+    weighed: Tensor,  # [n, V]
+    tokens: Tensor,  # [n, A]
+    flags: Tensor,  # [n, 1]
+) -> Float64:
+    """[n, 3 A + 1] on the host: the tokens' entries in both, the tokens themselves, the flags."""
+    parts = [rows.gather(1, tokens), weighed.gather(1, tokens), tokens, flags]
+    return torch.cat([part.double() for part in parts], dim=1).cpu().numpy()
 
 
 def draw_on_device(
@@ -143,12 +155,20 @@ def draw_on_device(
         small.scatter_(1, chosen.argmax(dim=-1, keepdim=True), False)
         weights[small] = 0.0
         weights /= weights.sum(dim=-1, keepdim=True)
-    cumulative = weights.cumsum(dim=-1)[torch.from_numpy(place).to(rows.device)]  # [d, V]
-    targets = torch.from_numpy(draw_uniforms).to(rows.device) * cumulative[:, -1]
-    tokens = torch.searchsorted(cumulative, targets[:, None], right=True)[:, 0]
+    cumulative = weights.cumsum(dim=-1)  # [p, V]
+    # the draws of a row side by side: a copy of its sums for each draw could fill the memory
+    by_row = np.argsort(place, kind="stable")
+    counts = np.bincount(place)
+    column = np.empty(len(place), np.int64)
+    column[by_row] = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
+    uniforms = np.zeros((len(present), counts.max()))
+    uniforms[place, column] = draw_uniforms
+    targets = torch.from_numpy(uniforms).to(rows.device) * cumulative[:, -1:]  # [p, c]
+    tokens = torch.searchsorted(cumulative, targets, right=True)
     # rounding at the very end of the interval
-    last = (cumulative < cumulative[:, -1:]).sum(dim=-1)
-    return torch.minimum(tokens, last).int().cpu().numpy()
+    last = (cumulative < cumulative[:, -1:]).sum(dim=-1, keepdim=True)
+    drawn: Int32 = torch.minimum(tokens, last).int().cpu().numpy()
+    return drawn[place, column]
 
 
 def _entries(rows: Tensor, row_numbers: Int32, tokens: Int32) -> Float64:

@@ -129,6 +129,7 @@ class StepBatch:
     slots: Tensor  # [n]
     tokens: Tensor  # [n] the last token of each prefix, the start symbol for the empty one
     depths: Tensor  # [n] number of tokens in the prefix = position of its last token's input
+    longest: int  # all depths are below it
     groups: SentenceGroups
     # [n, L] slots of the prefixes of each prefix, itself last; then NO_NODE as padding
     numpy_paths: Int32
@@ -157,7 +158,8 @@ def make_step_batch(
     rows = slice(None) if count >= MIN_ROWS else np.minimum(np.arange(MIN_ROWS), count - 1)
     slots = requests.slots[rows]
     depths = requests.depths[rows].astype(np.int64)
-    paths = np.empty((len(slots), padded_length(int(depths.max()) + 1)), np.int32)
+    longest = int(depths.max()) + 1
+    paths = np.empty((len(slots), padded_length(longest)), np.int32)
     write_paths(tree, slots, paths)
     tokens = requests.tokens[rows].astype(np.int64)
     tokens[tokens == NO_TOKEN] = start_token
@@ -167,6 +169,7 @@ def make_step_batch(
         slots=torch.from_numpy(slots.astype(np.int64)).to(device),
         tokens=torch.from_numpy(tokens).to(device),
         depths=torch.from_numpy(depths).to(device),
+        longest=longest,
         groups=SentenceGroups(requests.sentences[rows], device),
         numpy_paths=paths,
         dtype=dtype,

@@ -18,6 +18,7 @@ from fairseq_mcts.decoding.key_value_pool import KeyValuePool
 from fairseq_mcts.decoding.linear import RowFunction, row_linear, row_norm
 from fairseq_mcts.decoding.row_attention import MultiHeadRows, MultiQueryRows, RowAttention
 from fairseq_mcts.decoding.step_batch import SentenceGroups, StepBatch
+from fairseq_mcts.models.dual_head_transformer import DualHeadMultiQueryTransformerDecoder
 from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
 from fairseq_mcts.search.tree import Tree
 
@@ -223,7 +224,7 @@ class _InputLayer:
         for module in self._before_positions:
             x = module(x)
         if self._positions is not None:
-            x += position_rows(self._positions, batch.depths, batch.numpy_paths.shape[1])
+            x += position_rows(self._positions, batch.depths, batch.longest)
         for module in self._behind_positions:
             x = module(x)
         return x
@@ -250,7 +251,8 @@ def position_rows(table: Network, depths: Tensor, longest: int) -> Tensor:
         return table.weight[positions]
     needed = longest + table.padding_idx + 1
     if table.weights.size(0) < needed:
-        table.weights = table.get_embedding(needed, table.embedding_dim, table.padding_idx)
+        wider = table.get_embedding(needed, table.embedding_dim, table.padding_idx)
+        table.weights = wider.to(table.weights)
     return table.weights.to(depths.device)[positions]
 
 
@@ -261,14 +263,21 @@ def can_step(decoder: Network) -> bool:
     evaluated by the decoder itself.
     """
     if isinstance(decoder, MultiQueryTransformerDecoder):
-        return True
+        return any(
+            _computes_as(decoder, kind, "forward", "extract_features", "output_layer")
+            for kind in (MultiQueryTransformerDecoder, DualHeadMultiQueryTransformerDecoder)
+        )
     if not isinstance(decoder, TransformerDecoderBase) or decoder.cross_self_attention:
         return False
-    own = TransformerDecoderBase
-    for name in ("forward", "extract_features_scriptable", "output_layer"):
-        if getattr(type(decoder), name) is not getattr(own, name):
-            return False
-    return all(_is_plain_layer(layer) for layer in decoder.layers)
+    steps = ("forward", "extract_features", "extract_features_scriptable", "output_layer")
+    return _computes_as(decoder, TransformerDecoderBase, *steps) and all(
+        _is_plain_layer(layer) for layer in decoder.layers
+    )
+
+
+def _computes_as(decoder: Network, known: type, *methods: str) -> bool:
+    """Whether a decoder has these methods of the `known` class, and not its own ones."""
+    return all(getattr(type(decoder), name) is getattr(known, name) for name in methods)
 
 
 def _is_plain_layer(layer: Network) -> bool:

@@ -30,7 +30,7 @@ from fairseq_mcts.search.driver import run
 from fairseq_mcts.search.options import MctsOptions, Options, SrOptions
 
 # position of eos itself, whose value is asked for, behind that of the last token
-_POSITIONS_BEYOND_LENGTH = 2
+POSITIONS_BEYOND_LENGTH = 2
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         """Greatest and least number of tokens per sentence, eos not counted."""
         models = [*self.model.models, *self._value_models]
         positions = min(model.max_decoder_positions() for model in models)
-        most = positions - (_POSITIONS_BEYOND_LENGTH if self._uses_value else 1)
+        most = positions - (POSITIONS_BEYOND_LENGTH if self._uses_value else 1)
         if self._limits.max_len is not None:
             most = min(most, self._limits.max_len)
         if self._limits.match_source_len:

@@ -105,10 +105,14 @@ def refuse_unused(settings: Mapping[str, Any], options: Options) -> None:
             raise ValueError(f"{flag(name)} {settings[name]}: has no effect without --mcts-trees")
 
 
+#: which option of a search the budget sets
+COUNTS = {"mcts": "simulations", "vgbs": "beam", "sr": "samples"}
+
+
 def refuse_too_many(n_best: int, options: Options) -> None:
     """Refuses --nbest where the search can't ever find so many sentences."""
-    most = {"vgbs": "beam", "sr": "samples"}.get(options.search)
-    if most is not None and n_best > getattr(options, most):
+    most = COUNTS.get(options.search)
+    if options.search in ("vgbs", "sr") and most is not None and n_best > getattr(options, most):
         name = flag(f"{options.search}_{most}")
         raise ValueError(f"--nbest {n_best}: more than {name} {getattr(options, most)} gives")
 
@@ -135,10 +139,21 @@ def search_options(settings: Mapping[str, Any], metric: Any) -> Options:
         given["value_bounds"] = _bounds(given["value_bounds"])
         if given.get("value_scale") != "log":
             raise ValueError("--vgbs-value-bounds: has no effect without --vgbs-value-scale log")
+    if given.get("leaf") == "rollout" and given.get("terminal") == "value":
+        raise ValueError(
+            "--mcts-terminal value: not with --mcts-leaf rollout, which scores finished sentences "
+            "by the metric"
+        )
     if "metric" in {field.name for field in dataclasses.fields(OPTIONS[search])}:
         given["metric"] = metric
     elif metric is not None:
         raise ValueError(f"--search-metric: has no effect with --search {search}")
+    count = COUNTS.get(search)
+    if settings["search_budget"] is not None and count in given:
+        raise ValueError(
+            f"--search-budget {settings['search_budget']}: has no effect beside "
+            f"{flag(f'{search}_{count}')} {given[count]}"
+        )
     preset = settings["search_preset"]
     try:
         return make_options(

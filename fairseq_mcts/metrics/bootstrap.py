@@ -17,7 +17,9 @@ class PairedResult:
 
     score: float
     baseline: float
-    p_value: float  # of the null hypothesis that the two do not differ, two-sided
+    # of the null hypothesis that the two do not differ; sacrebleu's, which for a clear difference
+    # counts resamples on one side: about half of what a two-sided test would say
+    p_value: float
     mean: float  # of the system over the resamples
     interval: float  # half the width of the central 95 % of the resampled scores
 

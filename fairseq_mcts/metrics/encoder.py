@@ -1,10 +1,12 @@
 """Loads a transformers encoder and its tokenizer from a local folder or by its hub name."""
 
 import hashlib
+import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +80,7 @@ def load_encoder(name: str, layer: int | None = None, device: str | None = None)
             f"transformers {transformers.__version__} is not supported (BERT tokenizers map words "
             f"to [UNK] there without a word); {INSTALL_HINT} installs one below 5"
         )
-    _check_local_folder(name)
+    check_local_folder(name)
     location = os.path.expanduser(name)
     with _quiet_transformers():
         try:
@@ -122,12 +124,29 @@ def fingerprint(name: str) -> str:
     folder = Path(name).expanduser()
     if not folder.is_dir():
         return name
+    states = [(path, path.stat()) for path in _weight_files(folder)]
+    files = tuple((path, state.st_size, state.st_mtime_ns) for path, state in states)
+    return f"{folder.resolve().name}@{_hash_of_weights(files)[:8]}"
+
+
+@cache  # every cell of a table of scores asks for it, and weights may be gigabytes
+def _hash_of_weights(files: tuple[tuple[Path, int, int], ...]) -> str:
+    """Of the contents of files, each with its size and the time of its last change."""
     digest = hashlib.sha256()
-    for file in sorted(path for path in folder.iterdir() if path.name in _WEIGHTS):
-        with file.open("rb") as stream:
+    for path, _, _ in files:
+        with path.open("rb") as stream:
             while block := stream.read(1 << 20):
                 digest.update(block)
-    return f"{folder.resolve().name}@{digest.hexdigest()[:8]}"
+    return digest.hexdigest()
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    """The files with the weights that are there: one, or several and an index of them."""
+    found = {folder / name for name in _WEIGHTS if (folder / name).is_file()}
+    for index in folder.glob("*.index.json"):
+        parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+        found |= {index, *(folder / part for part in parts)}
+    return sorted(found)
 
 
 def _load_model(location: str, config: Any, layer: int) -> nn.Module:
@@ -163,7 +182,7 @@ def _looks_like_path(name: str) -> bool:
     return name.startswith((".", "/", "~")) or name.count("/") > 1  # a hub name has one at most
 
 
-def _check_local_folder(name: str) -> None:
+def check_local_folder(name: str) -> None:
     """Refuse early a path that is no model folder; transformers would ask the hub about it."""
     folder = Path(name).expanduser()
     if not folder.exists():
@@ -173,16 +192,12 @@ def _check_local_folder(name: str) -> None:
             )
         return
     missing = [] if (folder / "config.json").is_file() else ["config.json"]
-    if not any((folder / weights).is_file() for weights in _weight_files(folder)):
+    if not _weight_files(folder):
         missing.append(" or ".join(_WEIGHTS))
     if missing:
         raise EncoderNotFoundError(
             f"no encoder at {name}: the folder lacks {' and '.join(missing)}. " + _wanted_files()
         )
-
-
-def _weight_files(folder: Path) -> list[str]:
-    return [*_WEIGHTS, *(path.name for path in folder.glob("*.index.json"))]
 
 
 def _wanted_files() -> str:

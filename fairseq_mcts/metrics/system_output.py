@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,10 @@ def read_lines(path: Path | str) -> list[str]:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path}: is no whole gzip file ({error})") from None
     lines = data.split(b"\n")
     if lines[-1] == b"":
         lines.pop()

@@ -49,11 +49,14 @@ class MultiQueryTransformerEncoder(FairseqEncoder):  # type: ignore[misc]
     def forward(
         self,
         src_tokens: Tensor,  # [B, S]
-        src_lengths: Tensor | None = None,  # [B]; fairseq passes it, the padding says it all
+        src_lengths: Tensor | None = None,  # [B] without padding
         return_all_hiddens: bool = False,
     ) -> EncoderOut:
         """Encode a batch; the keys and layouts are those of fairseq's transformer encoder."""
-        check_length(src_tokens.size(1), self.embed_positions, "--max-source-positions")
+        length = src_tokens.size(1)
+        if src_lengths is not None and length > self.embed_positions.max_positions:
+            length = int(src_lengths.max())  # padding has no positions
+        check_length(length, self.embed_positions, "--max-source-positions")
         padding = src_tokens.eq(self.padding_idx)  # [B, S]
         mask = padding.unsqueeze(1) if bool(padding.any()) else None  # [B, 1, S]
 

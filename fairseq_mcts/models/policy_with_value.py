@@ -15,6 +15,7 @@ from fairseq.models import FairseqEncoderDecoderModel, build_model, register_mod
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
+from fairseq_mcts.data.checkpoint_dictionary import refuse_foreign_dictionary
 from fairseq_mcts.models.value_head import ValueHead, resolve_range
 
 
@@ -97,6 +98,7 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
             policy = build_model(_model_config(json.loads(policy_model)), task)
         elif cfg.policy_path is not None:
             models, saved = checkpoint_utils.load_model_ensemble([cfg.policy_path], task=task)
+            refuse_foreign_dictionary("--policy-path", cfg.policy_path, saved, task)
             policy = models[0]
             policy_model = json.dumps(_as_plain(saved.model))
         else:

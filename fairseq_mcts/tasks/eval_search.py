@@ -5,12 +5,16 @@ from argparse import Namespace
 from typing import Any
 
 import numpy as np
+import torch
 from fairseq.logging import metrics
 from sacrebleu.metrics import BLEU
+from torch import Tensor
 
 from fairseq_mcts.tasks.search_config import decoder_options
 
 _ORDER = 4
+#: what is logged of a batch that is not decoded
+NOTHING_DECODED = torch.zeros(2 * _ORDER + 2, dtype=torch.float64)
 
 
 def check(cfg: Any) -> None:
@@ -51,21 +55,27 @@ def first_sentences(sample: dict[str, Any], count: int) -> dict[str, Any]:
     }
 
 
-def logged(bleu: Any) -> np.ndarray:
+def key(cfg: Any) -> str:
+    """Under which it is logged."""
+    return f"_{cfg.eval_search}_bleu_parts"
+
+
+def logged(bleu: Any) -> Tensor:
     """[2 · 4 + 2] what BLEUs of parts are added up by: counts, totals and both lengths."""
-    return np.array([*bleu.counts, *bleu.totals, bleu.sys_len, bleu.ref_len])
+    parts = [*bleu.counts, *bleu.totals, bleu.sys_len, bleu.ref_len]
+    return torch.tensor(parts, dtype=torch.float64)
 
 
-def reduce(logging_outputs: list[dict[str, Any]], search: str) -> None:
+def reduce(logging_outputs: list[dict[str, Any]], cfg: Any) -> None:
     """Logs `<search>_bleu` over everything that was decoded."""
-    key = f"_{search}_bleu_parts"
-    parts = [log[key] for log in logging_outputs if key in log]
+    name = key(cfg)
+    parts = [log[name].cpu().numpy() for log in logging_outputs if name in log]
     if not parts:
         return
-    metrics.log_scalar(key, sum(parts))
+    metrics.log_scalar(name, sum(parts))
 
     def bleu(meters: Any) -> float:
-        total = np.asarray(meters[key].sum)
+        total = np.asarray(meters[name].sum)
         score = BLEU.compute_bleu(
             correct=total[:_ORDER].tolist(),
             total=total[_ORDER : 2 * _ORDER].tolist(),
@@ -75,4 +85,4 @@ def reduce(logging_outputs: list[dict[str, Any]], search: str) -> None:
         ).score
         return round(float(score), 2)
 
-    metrics.log_derived(f"{search}_bleu", bleu)
+    metrics.log_derived(f"{cfg.eval_search}_bleu", bleu)

@@ -10,16 +10,15 @@ from typing import Any, Optional
 
 import torch
 from fairseq import checkpoint_utils, utils
-from fairseq.data import encoders
 from fairseq.dataclass.configs import GenerationConfig
 from fairseq.logging import metrics
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import OmegaConf, open_dict
-from torch import nn
 
+from fairseq_mcts.data.checkpoint_dictionary import refuse_foreign_dictionary
 from fairseq_mcts.data.loading import load_reference_pairs, load_scored_dataset, split_names
-from fairseq_mcts.data.value_range import observed_range, set_value_range
+from fairseq_mcts.data.value_range import observed_range, refuse_narrow_range, set_value_range
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.network_evaluator import has_value_head
 from fairseq_mcts.generators import output_lines
@@ -84,6 +83,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         super().__init__(cfg, src_dict, tgt_dict)
         self._bpe: Any = None
         self._tokenizer: Any = None
+        self._knows_tokenizer = False  # whether anybody has said which there is, if any
         # checkpoints of --value-path are kept: hub calls build a generator each time
         self._value_models: dict[str, list[Network]] = {}
         self._has_criterion = False
@@ -105,10 +105,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         if from_checkpoint:
             return model
         if has_value_head(model):
-            folders = utils.split_paths(self.cfg.data)
-            observed = observed_range(
-                [split_names(self, self.cfg.train_subset, folder) for folder in folders]
-            )
+            observed = self._observed_range()
             set_value_range(model.decoder.value_head, cfg.value_min, cfg.value_max, observed)
         if isinstance(model, PolicyWithValueModel):
             # fairseq saves this configuration, not the copy that the model was built from
@@ -118,6 +115,13 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             self._prepare_decoding(model)
         return model
 
+    def _observed_range(self) -> Optional[tuple[float, float]]:
+        """Least and greatest training score, if there are any."""
+        folders = utils.split_paths(self.cfg.data)
+        return observed_range(
+            [split_names(self, self.cfg.train_subset, folder) for folder in folders]
+        )
+
     def _prepare_decoding(self, model: Network) -> None:
         """The decoders of --eval-bleu and --eval-search."""
         if self.cfg.mcts_trees is not None:
@@ -126,7 +130,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 "overwrite the trees of the last; use fairseq-generate"
             )
         detok_args = json.loads(self.cfg.eval_bleu_detok_args)
-        self.tokenizer = encoders.build_tokenizer(
+        self.tokenizer = self.build_tokenizer(
             Namespace(tokenizer=self.cfg.eval_bleu_detok, **detok_args)
         )
         of_bleu, of_search = eval_search.decoding_options(self.cfg)
@@ -147,18 +151,21 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         if self.cfg.eval_bleu and self.sequence_generator is None:  # in fairseq-validate
             self._prepare_decoding(model)
         loss, sample_size, log = super().valid_step(sample, model, criterion)
+        if self._eval_generator is not None:
+            # of every batch, decoded or not: workers add up what they log entry by entry
+            log[eval_search.key(self.cfg)] = eval_search.NOTHING_DECODED
         if self._eval_generator is not None and self._eval_search_left > 0:
             part = eval_search.first_sentences(sample, self._eval_search_left)
             self._eval_search_left -= len(part["target"])
             bleu = self._inference_with_bleu(self._eval_generator, part, model)
-            log[f"_{self.cfg.eval_search}_bleu_parts"] = eval_search.logged(bleu)
+            log[eval_search.key(self.cfg)] = eval_search.logged(bleu)
         return loss, sample_size, log
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """fairseq's, and the BLEU of --eval-search."""
         super().reduce_metrics(logging_outputs, criterion)
         if self.cfg.eval_search is not None:
-            eval_search.reduce(logging_outputs, str(self.cfg.eval_search))
+            eval_search.reduce(logging_outputs, self.cfg)
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """fairseq's; remembered, because it tells training and validation from decoding."""
@@ -186,8 +193,15 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         """fairseq's, with the same batches whatever epoch a training is resumed in.
 
         fairseq seeds the batches by the epoch, but an uninterrupted training keeps those of its
-        first epoch: after a resumption it would go on with others.
+        first epoch, unless it is told to make new ones for each: after a resumption it would go on
+        with others.
         """
+        if (
+            options.get("update_epoch_batch_itr", False)
+            or options.get("disable_iterator_cache", False)
+            or not self.can_reuse_epoch_itr(dataset)
+        ):
+            return super().get_batch_iterator(dataset, *args, epoch=epoch, **options)
         is_new = dataset not in self.dataset_to_epoch_iter
         iterator = super().get_batch_iterator(dataset, *args, epoch=1, **options)
         if is_new:
@@ -201,9 +215,12 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             sample = {**sample, "target": sample["reference"]["src_tokens"]}
         return super()._inference_with_bleu(generator, sample, model)
 
-    def begin_epoch(self, epoch: int, model: nn.Module) -> None:
+    def begin_epoch(self, epoch: int, model: Network) -> None:
         """Prepare for an epoch of training."""
         super().begin_epoch(epoch, model)
+        if has_value_head(model):
+            # here, because a checkpoint brings its own range after the model is built
+            refuse_narrow_range(model.decoder.value_head, self._observed_range())
         if next(model.parameters()).device.type == "cpu":
             # Moments of rarely used weights decay into denormal numbers, which CPUs are slow at.
             torch.set_flush_denormal(True)
@@ -216,6 +233,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
     def build_tokenizer(self, args: Any) -> Any:
         """fairseq's; remembered, because metrics need real text."""
         self._tokenizer = super().build_tokenizer(args)
+        self._knows_tokenizer = True
         return self._tokenizer
 
     def get_interactive_tokens_and_lengths(self, lines: Any, encode_fn: Any) -> Any:
@@ -285,6 +303,12 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         metric = self._build_metric(settings)
         options = search_options(settings, metric)
         refuse_unused(settings, options)
+        if metric is not None and not self._knows_tokenizer:
+            raise ValueError(
+                f"--search-metric {settings['search_metric']}: the task has not been told how text "
+                "is tokenised; fairseq's commands do so, users of the hub interface call "
+                "hub.task.build_tokenizer(hub.cfg.tokenizer) and hub.task.build_bpe(hub.cfg.bpe)"
+            )
         value_models = self._value_sources(models, settings) if needs_value(options) else []
         if settings["cheating_value"]:
             self._check_cheating()
@@ -330,7 +354,11 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         """fairseq's; a scorer that compares with the source (--scoring mlbertscore) hears it."""
         if SOURCES.wanted:
             SOURCES.announce(self._source_texts(sample))
-        elif self.cfg.search_post_process is not None and str(self.cfg.search) == "beam":
+        elif (
+            self.cfg.search_post_process is not None
+            and str(self.cfg.search) == "beam"
+            and self.cfg.eval_search is None
+        ):
             raise ValueError(
                 "--search-post-process: neither a search nor a scorer needs the source's text"
             )
@@ -396,7 +424,10 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         spec = settings["search_metric"]
         if spec is None:
             return None
-        metric = build_metric(spec)
+        try:
+            metric = build_metric(spec)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"--search-metric {spec}: {error}") from error
         if metric.privileged:
             raise ValueError(
                 f"--search-metric {spec}: needs the reference, which a search must not see; train "
@@ -418,13 +449,18 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             return models
         if path not in self._value_models:
             try:
-                loaded, _ = checkpoint_utils.load_model_ensemble(utils.split_paths(path), task=self)
+                loaded, saved = checkpoint_utils.load_model_ensemble(
+                    utils.split_paths(path), task=self
+                )
+            except OSError as error:
+                raise ValueError(f"--value-path {path}: {error}") from error
             except RuntimeError as error:  # torch's list of weights whose shapes differ
                 raise ValueError(
                     f"--value-path {path}: does not fit this data's dictionaries of "
                     f"{len(self.source_dictionary)} and {len(self.target_dictionary)} symbols, or "
                     f"is damaged: {error}"
                 ) from error
+            refuse_foreign_dictionary("--value-path", path, saved, self)
             for model in loaded:
                 if not has_value_head(model):
                     raise ValueError(f"--value-path {path}: holds a model without a value head")
@@ -439,7 +475,10 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 for dictionary in (self.source_dictionary, self.target_dictionary)
             )
         except ValueError as error:
-            raise ValueError(f"give --search-post-process: {error}") from error
+            raise ValueError(
+                f"a metric reads text, not subwords: give --bpe, or --search-post-process (beside "
+                f"--post-process, which only concerns the output): {error}"
+            ) from error
         return source, target
 
 

@@ -71,7 +71,7 @@ class ChunkStore:
 
     def refuse_other(self, settings: Settings) -> None:
         """Refuses settings that a store which exists was not begun with."""
-        if not (self.folder / _SETTINGS).exists():
+        if not self.is_begun():
             return
         changed = differences(self.settings()[0], settings)
         if changed:
@@ -86,10 +86,14 @@ class ChunkStore:
         content = json.loads((self.folder / _SETTINGS).read_text(encoding="utf-8"))
         return content["settings"], content["origin"]
 
+    def is_begun(self) -> bool:
+        """Whether the store exists."""
+        return (self.folder / _SETTINGS).exists()
+
     def refuse_unbegun(self) -> None:
         """Refuses a store that does not exist."""
-        path = self.folder / _SETTINGS
-        if not path.exists():
+        if not self.is_begun():
+            path = self.folder / _SETTINGS
             raise RelabellingError(f"{path} does not exist: nothing was relabelled here yet")
 
     def finished(self) -> set[int]:

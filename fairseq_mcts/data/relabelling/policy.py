@@ -14,11 +14,12 @@ from fairseq_mcts.data.checkpoint_dictionary import foreign_dictionary
 from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.data.relabelling.settings import RelabellingError, Settings
 from fairseq_mcts.decoding import Network
-from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
+from fairseq_mcts.generators.search_generator import (
+    POSITIONS_BEYOND_LENGTH,
+    Limits,
+    SearchGenerator,
+)
 from fairseq_mcts.search.options import BeamOptions, Options, SrOptions
-
-# A sample is fed as eos y1 .. yn eos when a value is trained on it.
-_POSITIONS_BEYOND_LENGTH = 2
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ class Sampler:
             limits=Limits(
                 max_len_a=decoding.max_len_a,
                 max_len_b=decoding.max_len_b,
-                max_len=max(1, target_positions - _POSITIONS_BEYOND_LENGTH),
+                # a sample is fed as eos y1 .. yn eos when a value is trained on it
+                max_len=max(1, target_positions - POSITIONS_BEYOND_LENGTH),
                 n_best=decoding.samples or 1,
             ),
             seed=decoding.seed,

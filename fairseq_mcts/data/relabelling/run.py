@@ -135,6 +135,7 @@ def relabel(
             say(f"{store.names.split}: complete in {place.out}, nothing to do")
             continue
         store.refuse_other(settings)
+        _refuse_other_data(store)
         todo.append(_Job(store, corpus, settings, share or Share()))
 
     labeller = None
@@ -206,6 +207,16 @@ def _is_complete(names: SplitNames, settings: Settings) -> bool:
             "--out, or delete it"
         )
     return True
+
+
+def _refuse_other_data(store: ChunkStore) -> None:
+    """Data without scores are somebody's own, unless a killed merge has left them."""
+    if store.is_begun():
+        return
+    for path in (store.names.source, store.names.sample):
+        files = sorted(path.parent.glob(f"{path.name}.*"))
+        if files:
+            raise RelabellingError(f"--out: would overwrite {files[0]}; give another folder")
 
 
 def _load_sampler(task: TranslationTask, recipe: Recipe, cpu: bool) -> Sampler:

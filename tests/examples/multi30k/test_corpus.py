@@ -57,6 +57,6 @@ def test_a_missing_file_is_refused_by_name_before_anything_runs(
 ) -> None:
     data, work = make_data(tmp_path / "data"), tmp_path / "work"
     assert run_driver(monkeypatch, data, work) == 1  # it holds no French
-    message = f"--data {data}: holds neither train.fr nor train.fr.gz"
+    message = f"--data {data}: holds none of train.fr, train.fr.gz"
     assert message in capsys.readouterr().err
     assert not work.exists()
