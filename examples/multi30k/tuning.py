@@ -105,6 +105,10 @@ def tune_beam(layout: Layout, sentences: int, run: Callable[[Sweep], None]) -> t
     return (*fixed, *best_flags(layout, sweep))
 
 
+#: MCTS that ends with the best finished sentence it has seen
+BEST_FOUND = {"--mcts-choose": "value", "--mcts-backup": "max"}
+
+
 @dataclass(frozen=True)
 class ValueTuning:
     """The decoders that search by the value of one model, and for a metric that needs no reference
@@ -148,11 +152,15 @@ class ValueTuning:
         return self._tuned("mcts-backup", explored, BACKUP)
 
     def rollouts(self, mcts: tuple[str, ...]) -> tuple[str, ...]:
-        """The settings of V-MCTS, as in the paper, but for exploration: what a value that errs
-        bears is not what exact scores do."""
-        pairs = zip(mcts[::2], mcts[1::2], strict=True)
-        kept = [part for pair in pairs if pair[0] != "--mcts-c-puct" for part in pair]
-        fixed = (*kept, "--mcts-leaf", "rollout")
+        """The settings of V-MCTS, as in the paper, but for what suits a value that errs and not
+        exact scores: exploration is tuned anew, and the best sentence found is the one to take."""
+        settings = dict(zip(mcts[::2], mcts[1::2], strict=True)) | BEST_FOUND
+        del settings["--mcts-c-puct"]
+        fixed = (
+            *(part for setting in settings.items() for part in setting),
+            "--mcts-leaf",
+            "rollout",
+        )
         return self._tuned("mcts-rollout", fixed, ROLLOUT_EXPLORATION, by_metric=True)
 
     def _sweep(

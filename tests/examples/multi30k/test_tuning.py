@@ -63,7 +63,7 @@ def test_mcts_tunes_backup_at_the_best_exploration(layout: Layout, trials: Trial
     made: list[Sweep] = []
     outcomes = {
         "mcts-exploration": (EXPLORATION, 10),  # 1.1 and 6
-        "mcts-backup": (BACKUP, 3),  # value and max
+        "mcts-backup": (BACKUP, 0),  # visits and mean
         "vgbs": (ALPHA, 9),  # 0.9
         "srv": (TEMPERATURE, 1),  # 0.25
         "sr": (TEMPERATURE, 6),  # 0.75
@@ -81,7 +81,7 @@ def test_mcts_tunes_backup_at_the_best_exploration(layout: Layout, trials: Trial
     explored = ("--search", "mcts", "--mcts-temperature", "1.1", "--mcts-c-puct", "6")
     backup = next(one for one in made if one.name.endswith("backup"))
     assert backup.options == (*explored, "--search-budget", "50")
-    mcts = (*explored, "--mcts-choose", "value", "--mcts-backup", "max")
+    mcts = (*explored, "--mcts-choose", "visits", "--mcts-backup", "mean")
     assert chosen == {
         "mcts": mcts,
         "vgbs": ("--search", "vgbs", "--vgbs-alpha", "0.9"),
