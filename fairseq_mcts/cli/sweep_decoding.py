@@ -9,9 +9,16 @@ from typing import Any
 
 import torch
 from fairseq import checkpoint_utils, tasks, utils
+from fairseq.dataclass.configs import GenerationConfig
 
 from fairseq_mcts.data.files import digest_of_files
-from fairseq_mcts.generators.settings import TREE_OPTIONS, search_options
+from fairseq_mcts.generators.settings import (
+    TREE_OPTIONS,
+    refuse_too_many,
+    refuse_unsupported,
+    refuse_unused,
+    search_options,
+)
 from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.tasks.search_config import decoder_options
@@ -114,8 +121,13 @@ def check_options(cfg: Any) -> None:
         raise ValueError(f"--lm-path {options.lm_path}: not in a sweep; use fairseq-generate")
     if options.score_reference:
         raise ValueError("--score-reference: decodes nothing, so there is nothing to sweep")
+    settings = {one.name: getattr(options, one.name, None) for one in decoder_options()}
     unread_metric = None if options.search_metric is None else object()  # may be costly to load
-    search_options(vars(options), unread_metric)
+    found = search_options(settings, unread_metric)
+    if str(options.search) != "beam":
+        refuse_unsupported(str(options.search), options, GenerationConfig())
+        refuse_unused(settings, found)
+        refuse_too_many(options.nbest, found)
 
 
 def generator_options(cfg: Any) -> Namespace:

@@ -303,12 +303,6 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         metric = self._build_metric(settings)
         options = search_options(settings, metric)
         refuse_unused(settings, options)
-        if metric is not None and not self._knows_tokenizer:
-            raise ValueError(
-                f"--search-metric {settings['search_metric']}: the task has not been told how text "
-                "is tokenised; fairseq's commands do so, users of the hub interface call "
-                "hub.task.build_tokenizer(hub.cfg.tokenizer) and hub.task.build_bpe(hub.cfg.bpe)"
-            )
         value_models = self._value_sources(models, settings) if needs_value(options) else []
         if settings["cheating_value"]:
             self._check_cheating()
@@ -469,6 +463,12 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         return [model.to(like) for model in self._value_models[path]]
 
     def _text_decoders(self, post_process: Optional[str]) -> tuple[TextDecoder, TextDecoder]:
+        if not self._knows_tokenizer:
+            raise ValueError(
+                "a metric reads text, and the task has not been told how that was tokenised: "
+                "fairseq's commands say so, users of the hub interface have to call "
+                "hub.task.build_tokenizer(hub.cfg.tokenizer) and hub.task.build_bpe(hub.cfg.bpe)"
+            )
         try:
             source, target = (
                 TextDecoder(dictionary, self._bpe, self._tokenizer, post_process=post_process)

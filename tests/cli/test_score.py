@@ -1,6 +1,9 @@
 """fairseq-mcts-score: numbers, signatures, tests of difference, and honest refusals."""
 
+import gzip
 import json
+import re
+import shlex
 import subprocess
 import sys
 
@@ -8,6 +11,7 @@ import pytest
 import sacrebleu
 
 from fairseq_mcts.cli import score
+from tests.console import REPOSITORY
 
 
 @pytest.fixture
@@ -134,6 +138,7 @@ def test_own_metric_alone_is_refused(capsys, files, toy_encoder) -> None:
         (["{beam}"], "nothing to compare with: give --references or --sources"),
         (["{beam}", "--metrics", "bleu"], "bleu compares with the reference: give --references"),
         (["{beam}", "--metrics", "blue"], "unknown metric 'blue'"),
+        (["--metrics", "bleu", "{beam}"], "no system is given: [NAME=]FILE come first"),
         (["{beam}", "{beam}"], "two systems are called beam"),
         (["{beam}", "--references", "{reference}", "--baseline", "x"], "--baseline x: the systems"),
         (
@@ -152,6 +157,10 @@ def test_own_metric_alone_is_refused(capsys, files, toy_encoder) -> None:
             "--encoder is given, but none of bertscore, mlbertscore",
         ),
         (
+            ["{beam}", "--references", "{reference}", "--user-dir", "/no/folder"],
+            "--user-dir /no/folder: there is no such folder",
+        ),
+        (
             ["{beam}", "--sources", "{source}", "--encoder", "/no/encoder"],
             "no encoder at /no/encoder",
         ),
@@ -160,6 +169,35 @@ def test_own_metric_alone_is_refused(capsys, files, toy_encoder) -> None:
 def test_bad_input_is_refused(capsys, files, arguments, message) -> None:
     names = {name: str(path) for name, path in files.items()}
     assert message in failure(capsys, *(argument.format(**names) for argument in arguments))
+
+
+def test_a_file_that_was_cut_off_is_named(capsys, files, tmp_path) -> None:
+    packed = tmp_path / "cut.txt.gz"
+    packed.write_bytes(gzip.compress(files["beam"].read_bytes())[:-20])
+    message = failure(capsys, packed, "--references", files["reference"])
+    assert f"{packed}: is no whole gzip file" in message
+
+
+def test_the_table_is_not_lost_when_its_file_cannot_be_written(capsys, files, tmp_path) -> None:
+    report = tmp_path / "nowhere" / "report.json"
+    with pytest.raises(SystemExit) as stop:
+        score.main(
+            [str(files["beam"]), "--references", str(files["reference"]), "--json", str(report)]
+        )
+    assert stop.value.code == 2
+    shown = capsys.readouterr()
+    assert shown.out.startswith("system  bleu")
+    assert str(report) in shown.err
+
+
+@pytest.mark.parametrize("page", ["README.md", "examples/custom_metric/README.md"])
+def test_the_commands_that_are_explained_compare_two_systems(page) -> None:
+    text = (REPOSITORY / page).read_text(encoding="utf-8").replace("\\\n", " ")
+    commands = re.findall(r"^fairseq-mcts-score (.*)$", text, re.MULTILINE)
+    assert commands
+    for command in commands:
+        options = score.make_parser().parse_args(shlex.split(command))
+        assert [system.partition("=")[0] for system in options.systems] == ["beam", "mcts"]
 
 
 def test_different_test_sets_are_noticed(capsys, files, tmp_path) -> None:

@@ -96,6 +96,16 @@ def test_beam_sizes_are_swept_too(
     assert [row[0] for row in rows] == ["1", "4"]
 
 
+@pytest.mark.slow
+def test_prefixes_are_forced(trained: Trained, tmp_path: Path) -> None:  # noqa: F811
+    sweep.main(arguments(trained, tmp_path, "--sweep", "beam=1", "--prefix-size", "2"))
+    text = (trained.folder / "subwords" / "test.de").read_text(encoding="utf-8")
+    prefixes = ["".join(line.split()[:2]).replace("▁", " ").strip() for line in text.splitlines()]
+    [trial] = trials(tmp_path).values()
+    for hypothesis, prefix in zip(trial["hypotheses"], prefixes, strict=False):
+        assert hypothesis.startswith(prefix)
+
+
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
@@ -106,6 +116,9 @@ def test_beam_sizes_are_swept_too(
         (("--sweep", "beam=1", "--sweep-sentences", "0"), "--sweep-sentences 0: must be at least"),
         (("--sweep", "beam=1", "--sweep-sentences", "999"), "--sweep-sentences 999: test has only"),
         (("--sweep", "beam=1", "--sweep-metric", "bleu"), "the same metric is asked for twice"),
+        (("--sweep", "beam=1", "--lm-path", "lm.pt"), "--lm-path lm.pt: not in a sweep"),
+        (("--sweep", "beam=1", "--score-reference"), "--score-reference: decodes nothing"),
+        (("--search", "mcts", "--sweep", "mcts-simulations=2,0"), "--mcts-simulations: must be"),
     ],
 )
 def test_refusals_name_the_option(
@@ -119,3 +132,4 @@ def test_refusals_name_the_option(
         sweep.main(arguments(trained, tmp_path, *more))
     assert end.value.code == 2
     assert complaint in capsys.readouterr().err
+    assert not list(tmp_path.glob("trial-*.json"))  # nothing was decoded before

@@ -30,6 +30,7 @@ def make_batch(dice: np.random.Generator) -> StepBatch:
         slots=torch.tensor(own, dtype=torch.long),
         tokens=torch.zeros(len(DEPTHS), dtype=torch.long),
         depths=torch.tensor(DEPTHS),
+        longest=max(DEPTHS) + 1,
         groups=SentenceGroups(np.arange(len(DEPTHS), dtype=np.int32), torch.device("cpu")),
         numpy_paths=paths,
         dtype=torch.float32,

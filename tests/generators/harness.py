@@ -148,7 +148,9 @@ def load(trained: Trained, *paths: Path, values: Sequence[Path] = ()) -> Setup:
     parser = options.get_generation_parser(default_task="translation_mcts")
     arguments = [str(trained.data), "--task", "translation_mcts", "--path", "none"]
     args = options.parse_args_and_arch(parser, input_args=arguments)
-    task = TranslationMctsTask.setup_task(convert_namespace_to_omegaconf(args).task)
+    cfg = convert_namespace_to_omegaconf(args)
+    task = TranslationMctsTask.setup_task(cfg.task)
+    task.build_tokenizer(cfg.tokenizer)
     task.load_dataset("test")
 
     def models(files: Sequence[Path]) -> list[Any]:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.generators.harness import run_generate, run_interactive
-from tests.generators.trained import SEEN, UNSEEN, Trained
+from tests.generators.trained import LANGUAGES, SEEN, UNSEEN, Trained
 
 pytestmark = pytest.mark.slow(seconds=200)
 
@@ -276,9 +276,23 @@ def test_value_of_another_dictionary_is_refused(trained: Trained, tmp_path: Path
         run_generate(trained, *MCTS, "--value-path", str(tmp_path / "other.pt"), results=tmp_path)
 
 
+def test_value_of_other_words_in_the_same_number_is_refused(
+    trained: Trained, tmp_path: Path
+) -> None:
+    for language in LANGUAGES:
+        name = f"dict.{language}.txt"
+        _, *others = (trained.data / name).read_text(encoding="utf-8").splitlines(True)
+        (tmp_path / name).write_text("other 1\n" + "".join(others), encoding="utf-8")
+    state = torch.load(trained.dual, weights_only=False)
+    state["cfg"]["task"].update(data=str(tmp_path), source_lang="en", target_lang="de")
+    torch.save(state, tmp_path / "other.pt")
+    with pytest.raises(ValueError, match=r"^--value-path .*other.pt: was trained with .*dict.en"):
+        run_generate(trained, *MCTS, "--value-path", str(tmp_path / "other.pt"), results=tmp_path)
+
+
 def test_metric_on_bare_subwords_is_refused(trained: Trained, tmp_path: Path) -> None:
     options = (*MCTS, "--mcts-leaf", "rollout", "--search-metric", "vowels")
-    with pytest.raises(ValueError, match=r"^give --search-post-process"):
+    with pytest.raises(ValueError, match=r"^a metric reads text, not subwords: give --bpe, "):
         run_generate(trained, *options, results=tmp_path)
     bpe = ("--bpe", "sentencepiece", "--sentencepiece-model", str(trained.sentencepiece))
     by_bpe = run_generate(trained, *options, *bpe, "--gen-subset", "valid", results=tmp_path)

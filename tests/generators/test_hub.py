@@ -47,7 +47,7 @@ def test_generate_returns_what_the_search_knows(hub: Any, trained: Trained) -> N
     assert best["evaluations"].charged > best["evaluations"].made > 0
 
 
-def test_value_and_metric_can_be_given_too(hub: Any, trained: Trained) -> None:
+def test_value_can_be_given_too(hub: Any, trained: Trained) -> None:
     [line] = trained.lines("test.en")[:1]
     untrained = str(trained.folder / "dual" / "checkpoint_last.pt")
     [[one]], [[other]] = (
@@ -55,11 +55,18 @@ def test_value_and_metric_can_be_given_too(hub: Any, trained: Trained) -> None:
         for options in ({}, {"value_path": untrained})
     )
     assert one["value"] != other["value"]
-    [[best]] = hub.generate(
-        [hub.encode(line)],
-        **{"search": "sr", "sr_samples": 4, "sr_rank_by": "metric", "search_metric": "vowels"},
-        search_post_process="sentencepiece",
-    )
+
+
+def test_metric_can_be_given_once_the_task_knows_how_text_is_split(
+    hub: Any, trained: Trained
+) -> None:
+    tokens = [hub.encode(line) for line in trained.lines("test.en")[:1]]
+    options = {"search": "sr", "sr_samples": 4, "sr_rank_by": "metric", "search_metric": "vowels"}
+    with pytest.raises(ValueError, match=r"hub\.task\.build_tokenizer"):
+        hub.generate(tokens, **options)
+    hub.task.build_tokenizer(hub.cfg.tokenizer)
+    hub.task.build_bpe(hub.cfg.bpe)
+    [[best]] = hub.generate(tokens, **options)
     assert best["metric"] is not None and best["value"] is None
 
 

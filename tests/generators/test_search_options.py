@@ -145,6 +145,8 @@ def test_options_of_all_searches_are_refused_by_fairseqs_beam_search(
         ({**SR, "search_post_process": "@@ "}, "--search-post-process: .* uses no metric"),
         ({**MCTS, "mcts_tree_steps": "1"}, "--mcts-tree-steps 1: .* without --mcts-trees"),
         ({**MCTS, "mcts_tree_sentences": "1"}, "--mcts-tree-sent.* 1: .* without --mcts-trees"),
+        ({**MCTS, "search_budget": 50}, "^--search-budget 50: .* beside --mcts-simulations 10"),
+        ({**ROLLOUTS, "mcts_terminal": "value"}, "^--mcts-terminal value: .*--mcts-leaf rollout"),
         ({**VGBS, "nbest": 4}, "--nbest 4: more than --vgbs-beam 3 gives"),
         ({**SR, "nbest": 7}, "--nbest 7: more than --sr-samples 6 gives"),
     ],

@@ -62,6 +62,20 @@ def test_fingerprint_follows_the_weights_not_the_place(toy_encoder, tmp_path) ->
     assert fingerprint("bert-base-multilingual-cased") == "bert-base-multilingual-cased"
 
 
+def test_fingerprint_follows_each_part_of_the_weights(tmp_path) -> None:
+    parts = ("one.safetensors", "two.safetensors")
+    weights = {f"weight {number}": part for number, part in enumerate(parts)}
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": weights}), encoding="utf-8")
+    for part in parts:
+        (tmp_path / part).write_bytes(b"weights")
+    seen = {fingerprint(str(tmp_path))}
+    for part in parts:
+        (tmp_path / part).write_bytes(b"other weights")
+        seen.add(fingerprint(str(tmp_path)))
+    assert len(seen) == 3
+
+
 def test_unlimited_tokenizer_is_cut_at_the_encoders_positions(toy_encoder, tmp_path) -> None:
     copy = tmp_path / "unlimited"
     shutil.copytree(toy_encoder, copy)

@@ -59,5 +59,10 @@ def test_bad_files_are_named(tmp_path) -> None:
     path.write_bytes(b"gut\nsch\xf6n\n")
     with pytest.raises(ValueError, match=r"latin.txt, line 2: not UTF-8"):
         read_lines(path)
+    packed = tmp_path / "packed.txt.gz"
+    for content in (gzip.compress(b"eins\nzwei\n")[:-9], b"eins\nzwei\n"):
+        packed.write_bytes(content)
+        with pytest.raises(ValueError, match=r"packed.txt.gz: is no whole gzip file"):
+            read_lines(packed)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         read_lines(tmp_path / "absent.txt")

@@ -276,6 +276,21 @@ def test_learned_positions_refuse_what_they_do_not_know(batch: Batch) -> None:
     assert make_model(POLICY, **short)(**batch.net_input)[0].isfinite().all()
 
 
+def test_learned_positions_of_sources_do_not_count_padding() -> None:
+    encoder = make_model(POLICY, max_source_positions=20, **LEARNED).encoder
+    source = make_batch((17,), (1,))
+    wide = torch.nn.functional.pad(source.src_tokens, (6, 0), value=PAD)
+    with torch.no_grad():
+        [narrow], [padded] = (
+            encoder(tokens, source.src_lengths)["encoder_out"]
+            for tokens in (source.src_tokens, wide)
+        )
+    torch.testing.assert_close(padded[6:], narrow, atol=1e-5, rtol=0)
+    long = make_batch((20,), (1,))
+    with pytest.raises(ValueError, match="21 tokens long, but --max-source-positions was 20"):
+        encoder(long.src_tokens, long.src_lengths)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

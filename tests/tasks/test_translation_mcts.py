@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 import torch
-from fairseq.data import Dictionary
+from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass.utils import gen_parser_from_dataclass
 
 from fairseq_mcts.tasks.translation_mcts import TranslationMctsConfig, TranslationMctsTask
@@ -32,3 +32,17 @@ def test_task_takes_the_options_of_translation() -> None:
     parser = argparse.ArgumentParser()
     gen_parser_from_dataclass(parser, TranslationMctsConfig())
     assert parser.parse_args(["bin", "--source-lang", "en"]).source_lang == "en"
+
+
+def batches(epoch: int, **options: bool) -> list[list[int]]:
+    """Those of a training that begins in this epoch."""
+    sentences = [torch.tensor([4, 2])] * 40
+    task = TranslationMctsTask(TranslationMctsConfig(), Dictionary(), Dictionary())
+    dataset = LanguagePairDataset(sentences, [2] * len(sentences), task.source_dictionary)
+    iterator = task.get_batch_iterator(dataset, max_sentences=8, epoch=epoch, **options)
+    return [list(batch) for batch in iterator.frozen_batches]
+
+
+def test_batches_are_those_of_the_first_epoch_unless_new_ones_are_asked_for() -> None:
+    assert batches(1) == batches(2)
+    assert batches(1, update_epoch_batch_itr=True) != batches(2, update_epoch_batch_itr=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fairseq_mcts.data.scored_folder import SplitNames
-from tests.training.conftest import STEPS
+from tests.training.conftest import SMALL, STEPS
 from tests.training.scored_corpus import write_scored_folder
 
 pytestmark = pytest.mark.slow
@@ -65,18 +65,24 @@ def test_data_without_scores(refused: Any) -> None:
     )
 
 
-def test_a_teacher_with_another_dictionary(refused: Any, fairseq: Any, policy: str) -> None:
-    # other words in the same number: nothing but the dictionary itself can tell
+def with_other_words(fairseq: Any, out: str) -> Path:
+    """The scored data with other words in the same number: only the dictionaries can tell."""
     text = (fairseq.folder / "bin" / "dict.en.txt").read_text().replace("u3 ", "other ")
-    foreign = fairseq.folder / "foreign"
-    shutil.copytree(fairseq.folder / "scored", foreign)
+    folder: Path = fairseq.folder / out
+    shutil.copytree(fairseq.folder / "scored", folder)
     for language in ("en", "de"):
-        (foreign / f"dict.{language}.txt").write_text(text)
+        (folder / f"dict.{language}.txt").write_text(text)
+    return folder
+
+
+def test_a_teacher_with_another_dictionary(refused: Any, fairseq: Any, policy: str) -> None:
+    foreign = with_other_words(fairseq, "foreign")
     complaint = refused("--teacher-path", policy, data="foreign")
     assert f"--teacher-path {policy}: was trained with bin/dict.en.txt, which is not" in complaint
     # more words
     for language in ("en", "de"):
-        (foreign / f"dict.{language}.txt").write_text(text + "more 1\n")
+        with (foreign / f"dict.{language}.txt").open("a") as dictionary:
+            dictionary.write("more 1\n")
     assert f"--teacher-path {policy}: does not fit the dictionaries of the data" in refused(
         "--teacher-path", policy, data="foreign"
     )
@@ -132,6 +138,32 @@ def test_a_policy_without_a_checkpoint(fairseq: Any, scored: Path) -> None:
         *("--criterion", "value", "--policy-weight", "0", *STEPS),
     )
     assert "--arch policy_with_value needs --policy-path" in complaint
+
+
+def test_a_frozen_policy_with_another_dictionary(fairseq: Any, scored: Path, policy: str) -> None:
+    with_other_words(fairseq, "foreign-to-policy")
+    complaint = fairseq.fail(
+        "train",
+        *("foreign-to-policy", "--task", "translation_mcts", "--arch", "policy_with_value"),
+        *("--policy-path", policy, "--freeze-policy", "--criterion", "value"),
+        *("--policy-weight", "0", *STEPS, "--max-update", "1", "--no-save"),
+    )
+    assert f"--policy-path {policy}: was trained with bin/dict.en.txt, which is not" in complaint
+
+
+def test_scores_beyond_the_range_of_the_checkpoint(refused: Any, fairseq: Any) -> None:
+    shutil.copytree(fairseq.folder / "scored", fairseq.folder / "halved")
+    path = SplitNames(fairseq.folder / "halved", "train", "en", "de").score
+    np.save(path, np.load(path) / 2)
+    fairseq.run(
+        "train",
+        *("halved", "--task", "translation_mcts", "--arch"),
+        *("dual_head_multiquery_transformer_tiny", *SMALL, "--value-buckets", "50"),
+        *("--criterion", "value", *NLL, *STEPS, "--max-update", "1", "--disable-validation"),
+        *("--save-dir", "of-halved"),
+    )
+    complaint = refused(*NLL, "--finetune-from-model", "of-halved/checkpoint_last.pt")
+    assert "to 0.5, but the training scores go from" in complaint
 
 
 def test_another_size_than_that_of_the_policy_to_start_from(refused: Any, policy: str) -> None:

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from fairseq.data.indexed_dataset import make_dataset
 
+import tests.generators.vowels  # noqa: F401 - registers the metric
 from fairseq_mcts.data.scored_folder import SplitNames
+from tests.training.conftest import SMALL, STEPS
 from tests.training.scored_corpus import json_logs, saved_state
 
 pytestmark = pytest.mark.slow
@@ -105,6 +107,19 @@ def test_validate_repeats_what_training_said(trained: str, fairseq: Any) -> None
     names = [f"value_{name}" for name in QUALITIES] + ["loss", "kl_loss", "bleu", "mcts_bleu"]
     for name in names:
         assert log[f"valid_{name}"] == pytest.approx(reported[f"valid_{name}"], abs=2e-3)
+
+
+def test_a_search_for_a_metric_is_validated_too(fairseq: Any) -> None:
+    output = fairseq.run(
+        "train",
+        *("bin", "--task", "translation_mcts", "--arch", "multiquery_transformer_tiny", *SMALL),
+        *("--criterion", "cross_entropy", *STEPS, "--max-update", "1", "--no-save"),
+        *("--eval-bleu", "--eval-bleu-args", '{"beam": 1, "max_len_b": 6}', "--eval-search", "sr"),
+        *("--eval-search-sentences", "4", "--sr-samples", "2", "--sr-rank-by", "metric"),
+        *("--search-metric", "vowels", "--search-post-process", "sentencepiece"),
+    )
+    [log] = json_logs(output, "valid")
+    assert 0 <= log["valid_sr_bleu"] <= 100
 
 
 def test_value_range_is_that_of_the_training_scores(

@@ -109,6 +109,10 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "no rows": ([*POLICY, "--metric", "bleu", "--chunk-rows", "0"], "--chunk-rows 0: must be"),
     "no batch": ([*POLICY, "--metric", "bleu", "--batch-size", "0"], "--batch-size 0: must be"),
     "own data": ([*POLICY, "--metric", "bleu", "--out", "bin"], "must not be the folder"),
+    "no user folder": (
+        [*POLICY, "--metric", "bleu", "--user-dir", "nowhere"],
+        "--user-dir nowhere: there is no such folder",
+    ),
     "no bpe model": (
         [*POLICY, "--metric", "bleu", "--bpe", "sentencepiece", "--sentencepiece-model", "no.spm"],
         "no.spm",
@@ -142,6 +146,15 @@ def test_an_output_folder_with_other_dictionaries_is_refused(folder: Path) -> No
     (folder / "foreign dictionary" / "dict.de.txt").write_text("etwas 1\n")
     arguments = (*POLICY, "--metric", "bleu", "--out", "foreign dictionary")
     assert "dict.de.txt differs from bin/dict.de.txt" in complaint(folder, *arguments)
+
+
+def test_data_without_scores_in_the_output_folder_are_not_overwritten(folder: Path) -> None:
+    occupied = folder / "occupied"
+    shutil.copytree(folder / "bin", occupied)
+    before = content(occupied)
+    text = complaint(folder, *POLICY, "--metric", "bleu", "--out", "occupied")
+    assert "--out: would overwrite occupied/train.en-de.en.bin" in text
+    assert content(occupied) == before
 
 
 def test_references_that_do_not_match_the_sources_are_refused(folder: Path) -> None:

@@ -1,0 +1,62 @@
+"""What the stepper takes over from fairseq's decoders, and which of them it leaves alone."""
+
+from typing import Any
+
+import pytest
+import torch
+from fairseq.modules import PositionalEmbedding
+
+from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
+from fairseq_mcts.decoding.stepper import can_step, position_rows
+from fairseq_mcts.search import make_search
+from fairseq_mcts.search.constraints import make_constraints
+from fairseq_mcts.search.driver import run
+from fairseq_mcts.search.options import make_options
+from tests.decoding.networks import (
+    BATCH,
+    VOCABULARY,
+    dual_head,
+    fairseq_transformer,
+    multiquery_policy,
+    sources,
+)
+from tests.models.toys import DUAL, EOS, PAD, make_model
+
+
+def test_a_longer_position_table_keeps_its_precision() -> None:
+    table = PositionalEmbedding(4, 8, PAD, learned=False).to(torch.bfloat16)
+    rows = position_rows(table, torch.tensor([0, 9]), 10)
+    assert rows.dtype == table.weights.dtype == torch.bfloat16
+    exact = PositionalEmbedding(10, 8, PAD, learned=False).weights
+    torch.testing.assert_close(rows, exact[[PAD + 1, PAD + 10]].to(torch.bfloat16))
+
+
+def test_the_last_position_needs_no_longer_table() -> None:
+    positions = 20
+    model = make_model(DUAL, max_target_positions=positions)
+    table = model.decoder.embed_positions.weights
+    length = positions - 2  # the start symbol comes before, eos, whose value is asked for, behind
+    constraints = make_constraints(
+        len(BATCH.src_lengths),
+        **{"eos": EOS, "max_len": length, "min_len": length, "forbidden": VOCABULARY.forbidden},
+    )
+    search = make_search(make_options("vgbs", {"beam": 1}), constraints)
+    evaluator = NetworkEvaluator(make_members([model], [model], VOCABULARY), VOCABULARY)
+    evaluator.begin(sources(BATCH))
+    run(search, evaluator, None)
+    assert len(search.results()[0][0].tokens) >= length
+    assert model.decoder.embed_positions.weights is table
+
+
+@pytest.mark.parametrize("make", [fairseq_transformer, multiquery_policy, dual_head])
+def test_a_decoder_with_features_of_its_own_is_not_stepped(make: Any) -> None:
+    decoder = make().decoder
+    assert can_step(decoder)
+    kind = type(decoder)
+
+    class WithFeatures(kind):  # type: ignore[misc, valid-type]
+        def extract_features(self, *args: Any, **options: Any) -> Any:
+            return super().extract_features(*args, **options)
+
+    decoder.__class__ = WithFeatures
+    assert not can_step(decoder)
