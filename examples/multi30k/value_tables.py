@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from examples.common.runner import read_record
 from examples.common.training_log import last_validation
 from examples.multi30k import paper
 from examples.multi30k.layout import METRICS, Layout
@@ -11,9 +12,11 @@ from examples.multi30k.values import CELLS, ValueModel, cheating, dual, hybrid
 
 
 def quality(layout: Layout, model: ValueModel) -> dict[str, float]:
-    """What the last validation of a model reports; empty if it has not been trained."""
-    log: Path = layout.pair / "stages" / f"{model.name}.log"
-    return last_validation(log) if log.is_file() else {}
+    """What the last validation of a model reports; empty until its training is finished."""
+    stages: Path = layout.pair / "stages"
+    if not read_record(stages / f"{model.name}.json").get("finished"):
+        return {}
+    return last_validation(stages / f"{model.name}.log")
 
 
 def value_errors(layout: Layout) -> str:

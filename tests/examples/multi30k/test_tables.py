@@ -157,6 +157,9 @@ def test_values_from_samples_beside_those_from_greedy_translations(
 
 def test_errors_of_values_beside_the_paper(layout: Layout) -> None:
     write_validation(layout, "value-bleu-reference-every", value_mae=0.0512)
+    under_way = layout.pair / "stages" / "value-bleu-source-every.log"
+    under_way.write_text("no validation yet")
+    under_way.with_suffix(".json").write_text('{"fingerprint": "", "finished": false}')
     rows = cells(value_tables.value_errors(layout))
     assert rows["source"] == ["–", "0.112", "–", "0.111"]
     assert rows["reference"] == ["0.051", "0.065", "–", "0.002"]
