@@ -31,8 +31,9 @@ def plot_scaling(layout: Layout, metric: str, path: Path) -> bool:
             axis.axhline(100 * beam[name], color="grey", linestyle="--", label="Beam search")
         axis.set(xscale="log", xlabel="budget: network evaluations per token", ylabel=TITLES[name])
         axis.grid(alpha=0.3)
-    axes[0][0].set_title(f"en-{layout.target}, searching for {TITLES[metric]}")
-    axes[0][-1].legend()
+    figure.suptitle(f"en-{layout.target}, searching for {TITLES[metric]}")
+    # beside the plots: within them it would hide points
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside right upper")
     figure.savefig(path)
     pyplot.close(figure)
     return True
