@@ -148,20 +148,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         _import_user_dir(arguments)
-    except OSError as error:
-        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    parser = make_parser(arguments)
-    options = parser.parse_args(arguments)
-    try:
+        parser = make_parser(arguments)
+        options = parser.parse_args(arguments)
         if options.merge:
             _merge(parser, options)
         else:
             _relabel(options)
     except (ValueError, OSError, ImportError) as error:
-        parser.exit(2, f"{parser.prog}: error: {error}\n")
+        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
     except KeyboardInterrupt:
-        parser.exit(130, f"\n{parser.prog}: interrupted; the same command goes on from here\n")
+        print(f"\n{PROGRAM}: interrupted; the same command goes on from here", file=sys.stderr)
+        raise SystemExit(130) from None
 
 
 def _import_user_dir(arguments: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fairseq_mcts.decoding.step_batch import places_in_groups
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
 from fairseq_mcts.search.read_rows import TokenRules
 from fairseq_mcts.search.tree import NO_TOKEN, Float64, Int32
@@ -135,7 +136,7 @@ def draw_on_device(
     """[d] tokens drawn from the tempered and filtered distributions of the rows."""
     if len(draw_rows) == 0:
         return np.zeros(0, np.int32)
-    present, place = np.unique(draw_rows, return_inverse=True)
+    present, place, counts = np.unique(draw_rows, return_inverse=True, return_counts=True)
     chosen = rows[torch.from_numpy(present.astype(np.int64)).to(rows.device)].double()
     weights = torch.softmax(chosen / temperature, dim=-1)  # [p, V]
     if 0 < drawing.top_k < rows.size(1) or drawing.top_p < 1.0:
@@ -157,10 +158,7 @@ def draw_on_device(
         weights /= weights.sum(dim=-1, keepdim=True)
     cumulative = weights.cumsum(dim=-1)  # [p, V]
     # the draws of a row side by side: a copy of its sums for each draw could fill the memory
-    by_row = np.argsort(place, kind="stable")
-    counts = np.bincount(place)
-    column = np.empty(len(place), np.int64)
-    column[by_row] = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
+    column = places_in_groups(place, counts)
     uniforms = np.zeros((len(present), counts.max()))
     uniforms[place, column] = draw_uniforms
     targets = torch.from_numpy(uniforms).to(rows.device) * cumulative[:, -1:]  # [p, c]

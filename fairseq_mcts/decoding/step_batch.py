@@ -85,16 +85,27 @@ class SentenceGroups:
     def _new_layout(self, multiple: int) -> tuple[Tensor, Tensor]:
         _, groups, counts = np.unique(self._sentences, return_inverse=True, return_counts=True)
         widest = -(-int(counts.max()) // multiple) * multiple
-        order = np.argsort(groups, kind="stable")
-        first = np.cumsum(counts) - counts  # [g] where each group begins in `order`
-        place_in_group = np.empty(len(groups), np.int64)
-        place_in_group[order] = np.arange(len(groups)) - np.repeat(first, counts)
-        rows = np.repeat(order[first][:, None], widest, axis=1)
+        place_in_group = places_in_groups(groups, counts)
+        firsts = np.empty(len(counts), np.int64)
+        firsts[groups[place_in_group == 0]] = np.flatnonzero(place_in_group == 0)
+        rows = np.repeat(firsts[:, None], widest, axis=1)
         rows[groups, place_in_group] = np.arange(len(groups))
         return (
             torch.from_numpy(rows.astype(np.int64)).to(self._device),
             torch.from_numpy(groups * widest + place_in_group).to(self._device),
         )
+
+
+def places_in_groups(
+    groups: NDArray[np.int64],  # [n] the group of each row
+    counts: NDArray[np.int64],  # [g] how many rows each group has
+) -> NDArray[np.int64]:
+    """[n] which row of its group each row is, in their order."""
+    order = np.argsort(groups, kind="stable")
+    first = np.cumsum(counts) - counts  # [g] where each group begins in `order`
+    places = np.empty(len(groups), np.int64)
+    places[order] = np.arange(len(groups)) - np.repeat(first, counts)
+    return places
 
 
 @compiled

@@ -105,16 +105,14 @@ def refuse_unused(settings: Mapping[str, Any], options: Options) -> None:
             raise ValueError(f"{flag(name)} {settings[name]}: has no effect without --mcts-trees")
 
 
-#: which option of a search the budget sets
-COUNTS = {"mcts": "simulations", "vgbs": "beam", "sr": "samples"}
-
-
 def refuse_too_many(n_best: int, options: Options) -> None:
     """Refuses --nbest where the search can't ever find so many sentences."""
-    most = COUNTS.get(options.search)
-    if options.search in ("vgbs", "sr") and most is not None and n_best > getattr(options, most):
-        name = flag(f"{options.search}_{most}")
-        raise ValueError(f"--nbest {n_best}: more than {name} {getattr(options, most)} gives")
+    if options.search == "mcts":
+        return  # how many finished sentences it meets is not known before
+    most = getattr(options, options.budget_option)
+    if n_best > most:
+        name = flag(f"{options.search}_{options.budget_option}")
+        raise ValueError(f"--nbest {n_best}: more than {name} {most} gives")
 
 
 def search_options(settings: Mapping[str, Any], metric: Any) -> Options:
@@ -148,7 +146,7 @@ def search_options(settings: Mapping[str, Any], metric: Any) -> Options:
         given["metric"] = metric
     elif metric is not None:
         raise ValueError(f"--search-metric: has no effect with --search {search}")
-    count = COUNTS.get(search)
+    count = OPTIONS[search].budget_option
     if settings["search_budget"] is not None and count in given:
         raise ValueError(
             f"--search-budget {settings['search_budget']}: has no effect beside "

@@ -247,8 +247,3 @@ def prefix_tokens(tree: Tree, nodes: Int32) -> list[tuple[int, ...]]:
     return [
         tuple(row[:depth]) for row, depth in zip(tokens, tree.depth[nodes].tolist(), strict=True)
     ]
-
-
-def num_live(tree: Tree) -> int:
-    """How many prefixes are remembered now."""
-    return tree.capacity - int(tree.free_count[0])

@@ -15,6 +15,7 @@ from fairseq.logging import metrics
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import OmegaConf, open_dict
+from torch import Tensor
 
 from fairseq_mcts.data.checkpoint_dictionary import refuse_foreign_dictionary
 from fairseq_mcts.data.loading import load_reference_pairs, load_scored_dataset, split_names
@@ -153,13 +154,16 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         loss, sample_size, log = super().valid_step(sample, model, criterion)
         if self._eval_generator is not None:
             # of every batch, decoded or not: workers add up what they log entry by entry
-            log[eval_search.key(self.cfg)] = eval_search.NOTHING_DECODED
-        if self._eval_generator is not None and self._eval_search_left > 0:
-            part = eval_search.first_sentences(sample, self._eval_search_left)
-            self._eval_search_left -= len(part["target"])
-            bleu = self._inference_with_bleu(self._eval_generator, part, model)
-            log[eval_search.key(self.cfg)] = eval_search.logged(bleu)
+            log[eval_search.key(self.cfg)] = self._eval_search_parts(sample, model)
         return loss, sample_size, log
+
+    def _eval_search_parts(self, sample: dict[str, Any], model: Network) -> Tensor:
+        """What the BLEU of --eval-search is made of, of as many sentences as are still wanted."""
+        if self._eval_search_left <= 0:
+            return eval_search.NOTHING_DECODED
+        part = eval_search.first_sentences(sample, self._eval_search_left)
+        self._eval_search_left -= len(part["target"])
+        return eval_search.logged(self._inference_with_bleu(self._eval_generator, part, model))
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """fairseq's, and the BLEU of --eval-search."""

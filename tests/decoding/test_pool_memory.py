@@ -10,9 +10,10 @@ from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.driver import run
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.options import make_options
-from fairseq_mcts.search.tree import Tree, num_live
+from fairseq_mcts.search.tree import Tree
 from tests.decoding.networks import BATCH, VOCABULARY, sharpen, sources
 from tests.models.toys import DUAL, EOS, make_model
+from tests.search.watching import num_live
 
 LENGTH, SIMULATIONS = 60, 300
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairseq_mcts.search.tree import NO_NODE, Tree, num_live, prefix_tokens
+from fairseq_mcts.search.tree import NO_NODE, Tree, prefix_tokens
 from tests.search.compare import by_sentence_id, near, rules_of, run
 from tests.search.reference_mcts import MctsOptions, ReferenceMcts
 from tests.search.toy_models import Prefix, ToyMetric, ToyModel, ToyProblem, toy_problems
-from tests.search.watching import SeenNode, SeenTree, live_slots, watch_slots, watch_trees
+from tests.search.watching import SeenNode, SeenTree, live_slots, num_live, watch_slots, watch_trees
 
 some_models = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 METRIC = ToyMetric(seed=23, kind="levels")

@@ -56,6 +56,11 @@ class Watched:
         return wanted
 
 
+def num_live(tree: Tree) -> int:
+    """How many prefixes are remembered now."""
+    return tree.capacity - int(tree.free_count[0])
+
+
 def live_slots(tree: Tree) -> set[int]:
     count = int(tree.free_count[0])
     free = tree.free[:count].tolist()
