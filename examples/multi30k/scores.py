@@ -24,7 +24,7 @@ SHUFFLE_SEED = 1
 
 @dataclass(frozen=True)
 class Score:
-    """A corpus score in percent, and how sure the difference to beam search is."""
+    """A corpus score in percent, and how sure the difference to the baseline is."""
 
     percent: float
     p_value: float | None = None  # None for the baseline itself, or without one
@@ -39,7 +39,7 @@ class HeldOutScores:
         self._sources = read_lines(layout.corpus / f"test.{SOURCE}")
         self._references = read_lines(layout.corpus / f"test.{layout.target}")
         self._statistics: dict[tuple[str, str], FloatArray] = {}
-        self._scores: dict[tuple[str, str], Score] = {}
+        self._scores: dict[tuple[str, str, str], Score] = {}
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
@@ -54,13 +54,13 @@ class HeldOutScores:
         names = [path.parent.name for path in self._layout.decoded("").glob(f"*/{GENERATED}")]
         return sorted(filter(self._is_decoded, names))
 
-    def score(self, system: str, metric: str) -> Score | None:
+    def score(self, system: str, metric: str, baseline: str = BASELINE) -> Score | None:
         """None if the system has not translated the test set yet."""
         if not self.has(system):
             return None
-        key = (system, metric)
+        key = (system, metric, baseline)
         if key not in self._scores:
-            self._scores[key] = self._compute(system, self.metrics[metric])
+            self._scores[key] = self._compute(system, self.metrics[metric], baseline)
         return self._scores[key]
 
     def cost(self, system: str) -> Cost | None:
@@ -68,12 +68,12 @@ class HeldOutScores:
         log = self._layout.pair / "stages" / f"decode-{system}.log"
         return read_cost(log) if log.is_file() else None
 
-    def _compute(self, system: str, metric: Metric) -> Score:
+    def _compute(self, system: str, metric: Metric, baseline: str) -> Score:
         own = self._statistics_of(system, metric)
         percent = PERCENT * metric.aggregate(own.sum(axis=0))
-        if system == BASELINE or not self.has(BASELINE):
+        if system == baseline or not self.has(baseline):
             return Score(percent)
-        test = paired_bootstrap(metric, own, self._statistics_of(BASELINE, metric))
+        test = paired_bootstrap(metric, own, self._statistics_of(baseline, metric))
         return Score(percent, test.p_value)
 
     def _statistics_of(self, system: str, metric: Metric) -> FloatArray:

@@ -62,17 +62,20 @@ class Study:
         policy = self.layout.policy
         self._decode(System("greedy", systems.GREEDY, policy))
         self._decode(System("beam5", systems.BEAM_OF_FIVE, policy))
-        beam = tune_beam(self.layout, self.sizes.tuning_sentences, self._sweep_policy)
-        self._decode(System("beam", beam, policy))
+        beams = tune_beam(self.layout, self.sizes.tuning_sentences, self._sweep_policy)
+        for metric, options in beams.items():
+            self._decode(System(systems.beam_for(metric), options, policy))
 
     def run_metric(self, metric: str) -> None:
         """Everything of the main table for one metric: scores, model, tuning, test set."""
-        model = MAIN_MODELS[metric]
+        self._run_model(MAIN_MODELS[metric])
+
+    def _run_model(self, model: ValueModel) -> None:
         self._train(model)
         self._decode(systems.joint(self.layout, model, "greedy", systems.GREEDY), model)
         for decoder, options in self._tuning(model).tune().items():
             budget = ("--search-budget", str(BUDGET))
-            drawn = metric == DRAWN_METRIC and decoder == "mcts"
+            drawn = model == MAIN_MODELS[DRAWN_METRIC] and decoder == "mcts"
             trees = tree_options(self.layout.trees) if drawn else ()
             system = systems.joint(self.layout, model, decoder, (*options, *budget, *trees))
             self._decode(system, model)
@@ -96,16 +99,18 @@ class Study:
             self._train(model)
             mcts = self._tuning(model).mcts()
             self._decode(systems.separate_mcts(layout, model, mcts), model)
-        self._tune_on_greedy()
+        self._compare_data()
 
-    def _tune_on_greedy(self) -> None:
-        """What the search for MLBERTScore comes to with values from greedy translations."""
-        model = dual("mlbertscore")
-        self._train(model)
-        tuning = self._tuning(model)
+    def _compare_data(self) -> None:
+        """What values come to that learn from greedy translations, and from samples."""
+        greedy = dual("mlbertscore")
+        self._train(greedy)
+        tuning = self._tuning(greedy)
         tuning.mcts()
         tuning.vgbs()
         tuning.sample_and_rank("value")
+        self._run_model(on_samples(hybrid("bleu")))
+        self._train(on_samples(dual("bleu")))  # beside the hybrid: its error
 
     def run_scaling(self) -> None:
         """Scores by budget, on validation sentences."""

@@ -9,7 +9,7 @@ from examples.multi30k.layout import METRICS, Layout
 from examples.multi30k.markdown import NOTHING, number, table
 from examples.multi30k.study import MAIN_MODELS, ROLLOUT_BUDGETS, SCALING_BUDGETS
 from examples.multi30k.tuning import ALPHA, BACKUP, BEAM, TEMPERATURE, read_trials
-from examples.multi30k.values import dual, on_samples
+from examples.multi30k.values import dual, hybrid, on_samples
 from fairseq_mcts.cli.sweep_grid import grid
 from fairseq_mcts.cli.sweep_results import Trial
 
@@ -122,21 +122,17 @@ def greedy_or_sampled(layout: Layout) -> str:
         "srv": ("srv", TEMPERATURE),
         "mcts": ("mcts-backup", BACKUP),
     }
-    metric, models = "mlbertscore", (dual("mlbertscore"), on_samples(dual("mlbertscore")))
     rows = []
-    for decoder, (sweep, options) in sweeps.items():
-        cells = [TITLES[decoder]]
-        for model in models:
-            trials = trials_of(layout.sweep(f"{model.name}-{sweep}"), options)
-            best = max(trials.values(), key=lambda trial: trial.scores[metric], default=None)
-            cells += [_percent(best, metric), _percent(best, "bleu")]
-        rows.append(cells)
-    header = [
-        part
-        for source in ("greedy ones", "samples")
-        for part in (f"{TITLES[metric]}, values from {source}", "its BLEU")
-    ]
-    return table(["", *header], rows)
+    for model in (dual("mlbertscore"), hybrid("bleu")):
+        metric = model.metric
+        for decoder, (sweep, options) in sweeps.items():
+            cells = [f"{TITLES[metric]}, {TITLES[decoder]}"]
+            for learned in (model, on_samples(model)):
+                trials = trials_of(layout.sweep(f"{learned.name}-{sweep}"), options)
+                best = max(trials.values(), key=lambda trial: trial.scores[metric], default=None)
+                cells += [_percent(best, metric), _percent(best, "chrf")]
+            rows.append(cells)
+    return table(["", "from greedy ones", "its chrF", "from samples", "its chrF"], rows)
 
 
 def scaling_trials(layout: Layout, metric: str) -> dict[str, dict[str, Trial]]:

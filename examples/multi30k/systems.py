@@ -33,6 +33,11 @@ class System:
         )
 
 
+def beam_for(metric: str) -> str:
+    """Beam search as it is tuned for a metric; the one for BLEU is the usual one."""
+    return "beam" if metric == "bleu" else f"beam-{metric}"
+
+
 def name_of(model: ValueModel, decoder: str) -> str:
     return f"{model.name}-{decoder}"
 

@@ -91,18 +91,20 @@ def read_trials(folder: Path, settings: Sequence[Setting]) -> list[Trial]:
     return [found[tuple(setting.flags())] for setting in settings]
 
 
-def best_flags(layout: Layout, sweep: Sweep) -> tuple[str, ...]:
-    """What a finished sweep chooses."""
+def best_flags(layout: Layout, sweep: Sweep, metric: str | None = None) -> tuple[str, ...]:
+    """What a finished sweep chooses by its own metric, or would choose by another one."""
     trials = read_trials(layout.sweep(sweep.name), sweep.settings())
-    return tuple(trials[best_of(trials, sweep.metric)].flags)
+    return tuple(trials[best_of(trials, metric or sweep.metric)].flags)
 
 
-def tune_beam(layout: Layout, sentences: int, run: Callable[[Sweep], None]) -> tuple[str, ...]:
-    """Beam search with GNMT's length normalisation, by BLEU."""
+def tune_beam(
+    layout: Layout, sentences: int, run: Callable[[Sweep], None]
+) -> dict[str, tuple[str, ...]]:
+    """Beam search with GNMT's length normalisation: the best options by metric."""
     fixed = ("--beam-normalization", "gnmt")
     sweep = Sweep("beam", "bleu", layout.policy, fixed, BEAM, sentences)
     run(sweep)
-    return (*fixed, *best_flags(layout, sweep))
+    return {metric: (*fixed, *best_flags(layout, sweep, metric)) for metric in METRICS}
 
 
 #: MCTS that ends with the best finished sentence it has seen

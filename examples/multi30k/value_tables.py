@@ -8,7 +8,7 @@ from examples.multi30k import paper
 from examples.multi30k.layout import METRICS, Layout
 from examples.multi30k.markdown import NOTHING, number, table
 from examples.multi30k.study import MAIN_MODELS
-from examples.multi30k.values import CELLS, ValueModel, cheating, dual, hybrid
+from examples.multi30k.values import CELLS, ValueModel, cheating, dual, hybrid, on_samples
 
 
 def quality(layout: Layout, model: ValueModel) -> dict[str, float]:
@@ -36,6 +36,7 @@ def all_qualities(layout: Layout) -> str:
     """Every model: its error beside that of always saying the mean, and its correlations."""
     models = [MAIN_MODELS["mlbertscore"], *(dual(metric) for metric in reversed(METRICS))]
     models += [hybrid(metric) for metric in ("bleu", "bertscore")]
+    models += [on_samples(dual("bleu")), on_samples(hybrid("bleu"))]
     models += [cheating("bertscore"), *CELLS.values()]
     columns = {
         "value_mae": "error",
@@ -51,6 +52,6 @@ def all_qualities(layout: Layout) -> str:
     for model in models:
         found = quality(layout, model)
         if found:
-            cells = [number(found[key], 3) if key in found else NOTHING for key in columns]
+            cells = [number(found[key], 4) if key in found else NOTHING for key in columns]
             rows.append([model.name, *cells])
     return table(["model", *columns.values()], rows)

@@ -23,12 +23,18 @@ class Trials:
         self._layout = layout
 
     def write(
-        self, sweep: str, options: Mapping[str, Sequence[str]], scores: Sequence[float]
+        self,
+        sweep: str,
+        options: Mapping[str, Sequence[str]],
+        scores: Sequence[float],
+        bleu: Sequence[float] | None = None,
     ) -> None:
-        """One score per setting: that of MLBERTScore; the others lie below it."""
+        """One score per setting: that of MLBERTScore; the others lie below it, unless BLEU has its
+        own."""
         store = TrialStore(self._layout.sweep(sweep))
         for number, (setting, score) in enumerate(zip(grid(options), scores, strict=True)):
-            found = {"mlbertscore": score, "bertscore": score - 0.1, "bleu": score - 0.2, "chrf": 0}
+            found = {"mlbertscore": score, "bertscore": score - 0.1, "bleu": score - 0.2}
+            found |= {"chrf": 0.3} | ({} if bleu is None else {"bleu": bleu[number]})
             trial = Trial(setting.flags(), found, {}, ["a"], 10, 500, 100, 1.5)
             store.write(str(number), trial)
 

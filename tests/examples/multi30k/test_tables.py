@@ -12,6 +12,7 @@ from examples.multi30k.decoding_tables import (
     architectures,
     main_comparison,
     separate_values,
+    tuned_beams,
     unprivileged_metric,
 )
 from examples.multi30k.layout import Layout
@@ -84,6 +85,19 @@ def test_p_values_tell_a_difference_from_none(decoded: Layout) -> None:
     assert scores.score("nobody", "bleu") is None
 
 
+def test_a_search_is_held_against_the_beam_tuned_for_its_metric(decoded: Layout) -> None:
+    perfect = (decoded.corpus / "test.de").read_text().splitlines()
+    for system in ("beam-mlbertscore", f"{UNPRIVILEGED}-mcts"):
+        write_generated(decoded.decoded(system), perfect)
+        write_decoding_log(decoded, system)
+    lines = tuned_beams(HeldOutScores(decoded)).splitlines()
+    rows = {tuple(part.strip() for part in line.split("|")[1:3]): line for line in lines}
+    assert "(<.001)" in rows["BLEU", "V-MCTS"]
+    assert "(1.0" in rows["MLBERTScore", "V-MCTS"]  # no better than its own beam
+    assert "(" not in rows["MLBERTScore", "Beam search"]
+    assert ("BERTScore", "Beam search") not in rows  # not decoded yet
+
+
 def test_every_system_is_shown_by_every_metric(decoded: Layout) -> None:
     rows = cells(all_scores(HeldOutScores(decoded)))
     assert list(rows)[2:] == [
@@ -151,8 +165,12 @@ def test_values_from_samples_beside_those_from_greedy_translations(
     trials.write("dual-mlbertscore-mcts-backup", BACKUP, [0.81, 0.84, 0.83, 0.82])
     trials.write("dual-mlbertscore-sampled-mcts-backup", BACKUP, [0.85, 0.84, 0.83, 0.82])
     rows = cells(sweep_tables.greedy_or_sampled(layout))
-    assert rows["V-MCTS"] == ["84.00", "64.00", "85.00", "65.00"]
-    assert rows["VGBS"] == ["–"] * 4
+    assert rows["MLBERTScore, V-MCTS"] == ["84.00", "30.00", "85.00", "30.00"]
+    assert rows["MLBERTScore, VGBS"] == ["–"] * 4
+
+    trials.write("hybrid-bleu-sampled-vgbs", ALPHA, [0.5 + n / 100 for n in range(12)])
+    rows = cells(sweep_tables.greedy_or_sampled(layout))
+    assert rows["BLEU, VGBS"] == ["–", "–", "41.00", "30.00"]
 
 
 def test_errors_of_values_beside_the_paper(layout: Layout) -> None:
@@ -166,7 +184,7 @@ def test_errors_of_values_beside_the_paper(layout: Layout) -> None:
 
     write_validation(layout, "dual-mlbertscore", value_mae=0.04, value_pearson=0.9)
     rows = cells(value_tables.all_qualities(layout))
-    assert rows["dual-mlbertscore"] == ["0.040", "–", "–", "0.900", "–", "–", "–", "–"]
+    assert rows["dual-mlbertscore"] == ["0.0400", "–", "–", "0.9000", "–", "–", "–", "–"]
 
 
 def test_the_report_is_made_from_an_unfinished_study(

@@ -1,6 +1,7 @@
 """What sweeps choose, and how one builds on another."""
 
 import itertools
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -9,6 +10,7 @@ from examples.multi30k.layout import Layout
 from examples.multi30k.tuning import (
     ALPHA,
     BACKUP,
+    BEAM,
     EXPLORATION,
     ROLLOUT_EXPLORATION,
     TEMPERATURE,
@@ -16,6 +18,7 @@ from examples.multi30k.tuning import (
     ValueTuning,
     best_flags,
     sweep_stage,
+    tune_beam,
 )
 from examples.multi30k.values import dual, hybrid
 from tests.examples.multi30k.conftest import Trials
@@ -50,13 +53,24 @@ def test_the_command_shows_metrics_that_are_not_optimised(layout: Layout) -> Non
     assert command[command.index("--gen-subset") + 1] == "valid"
 
 
-def best_at(options: dict[str, tuple[str, ...]], position: int) -> list[float]:
+def best_at(options: Mapping[str, Sequence[str]], position: int) -> list[float]:
     count = 1
     for values in options.values():
         count *= len(values)
     scores = [0.5] * count
     scores[position] = 0.9
     return scores
+
+
+def test_one_sweep_finds_the_best_beam_for_each_metric(layout: Layout, trials: Trials) -> None:
+    def run(sweep: Sweep) -> None:
+        trials.write(sweep.name, BEAM, best_at(BEAM, 11), bleu=best_at(BEAM, 6))
+
+    beams = tune_beam(layout, 5, run)
+    fixed = ("--beam-normalization", "gnmt")
+    assert beams["bleu"] == (*fixed, "--beam", "4", "--lenpen", "0.8")
+    best_for_others = (*fixed, "--beam", "6", "--lenpen", "1.0")
+    assert beams["bertscore"] == beams["mlbertscore"] == best_for_others
 
 
 def test_mcts_tunes_backup_at_the_best_exploration(layout: Layout, trials: Trials) -> None:
