@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fairseq_mcts.cli.endings import clear_endings
 from fairseq_mcts.cli.user_dir import import_user_dir
 from fairseq_mcts.register import register
 
@@ -146,7 +147,7 @@ def _add_text_options(group: Any, arguments: Sequence[str] | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     register()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    try:
+    with clear_endings(PROGRAM):
         _import_user_dir(arguments)
         parser = make_parser(arguments)
         options = parser.parse_args(arguments)
@@ -154,12 +155,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _merge(parser, options)
         else:
             _relabel(options)
-    except (ValueError, OSError, ImportError) as error:
-        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        print(f"\n{PROGRAM}: interrupted; the same command goes on from here", file=sys.stderr)
-        raise SystemExit(130) from None
 
 
 def _import_user_dir(arguments: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fairseq_mcts.cli.endings import clear_endings
 from fairseq_mcts.cli.sweep_grid import Setting, grid, parse_options
 from fairseq_mcts.cli.sweep_results import Trial, TrialStore, as_text
 from fairseq_mcts.metrics import Metric, build_metric
@@ -61,14 +62,8 @@ def make_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> None:
     register()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    try:
+    with clear_endings(PROGRAM):
         run(arguments)
-    except (ValueError, OSError, ImportError) as error:
-        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        print(f"\n{PROGRAM}: interrupted; the same command goes on from here", file=sys.stderr)
-        raise SystemExit(130) from None
 
 
 def run(arguments: Sequence[str]) -> None:

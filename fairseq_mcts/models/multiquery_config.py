@@ -9,6 +9,7 @@ from fairseq import utils
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from fairseq_mcts.models.multiquery_layers import LayerSettings
+from fairseq_mcts.models.value_options import ValueHeadOptions
 
 DEFAULT_MAX_POSITIONS = 128
 
@@ -98,20 +99,8 @@ class MultiQueryTransformerConfig(FairseqDataclass):  # type: ignore[misc]
 
 
 @dataclass
-class DualHeadMultiQueryTransformerConfig(MultiQueryTransformerConfig):
+class DualHeadMultiQueryTransformerConfig(ValueHeadOptions, MultiQueryTransformerConfig):
     """Options of `dual_head_multiquery_transformer`."""
-
-    value_min: Optional[float] = field(
-        default=None,
-        metadata={"help": "lower end of the buckets' range (default: least training score)"},
-    )
-    value_max: Optional[float] = field(
-        default=None,
-        metadata={"help": "upper end of the buckets' range (default: greatest training score)"},
-    )
-    value_buckets: int = field(
-        default=500, metadata={"help": "number of buckets of the value head"}
-    )
 
 
 #: Options that make no sense below 1.

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from fairseq import checkpoint_utils
-from fairseq.dataclass import FairseqDataclass
 from fairseq.models import FairseqEncoderDecoderModel, build_model, register_model
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
 from fairseq_mcts.data.checkpoint_dictionary import refuse_foreign_dictionary
 from fairseq_mcts.models.value_head import ValueHead, resolve_range
+from fairseq_mcts.models.value_options import ValueHeadOptions
 
 
 @dataclass
-class PolicyWithValueConfig(FairseqDataclass):  # type: ignore[misc]
+class PolicyWithValueConfig(ValueHeadOptions):
     """Options of `policy_with_value`."""
 
     policy_path: Optional[str] = field(
@@ -33,17 +33,6 @@ class PolicyWithValueConfig(FairseqDataclass):  # type: ignore[misc]
     value_tower_layers: int = field(
         default=0,
         metadata={"help": "feed-forward blocks between the policy's features and the value head"},
-    )
-    value_min: Optional[float] = field(
-        default=None,
-        metadata={"help": "lower end of the buckets' range (default: least training score)"},
-    )
-    value_max: Optional[float] = field(
-        default=None,
-        metadata={"help": "upper end of the buckets' range (default: greatest training score)"},
-    )
-    value_buckets: int = field(
-        default=500, metadata={"help": "number of buckets of the value head"}
     )
     policy_model: Optional[str] = field(
         default=None,
