@@ -38,17 +38,35 @@ def compiled(function: Function) -> Function:
 
     No division in the kernels can be by zero, so none is checked (error_model).
     """
-    return _compiled(function, fastmath=False)
+    return _compiled(function)
 
 
 def compiled_for_vectors(*liberties: str) -> Callable[[Function], Function]:
-    """`compiled`, with LLVM's named liberties ("reassoc": sums in any order, …): without them
-    loops that reduce a row to a number are not turned into vector instructions."""
-    return lambda function: _compiled(function, fastmath=set(liberties))
+    """`compiled_inline`, with LLVM's named liberties ("reassoc": sums in any order, …): without
+    them loops that reduce a row to a number are not turned into vector instructions."""
+    return lambda function: _compiled(function, fastmath=set(liberties), forceinline=True)
 
 
-def _compiled(function: Function, fastmath: bool | set[str]) -> Function:
-    options: dict[str, Any] = {"error_model": "numpy", "fastmath": fastmath}
+def compiled_inline(function: Function) -> Function:
+    """`compiled` into each of its callers: for whatever stands between a function with liberties
+    and the one that Python calls.
+
+    numba keeps a copy of a compiled function for itself and one in each caller, optimised once
+    more, where a sum may have got another order. Which of them runs depends on whether the
+    process has compiled them or has loaded the caller from the cache: the last bits of a first
+    run would differ from those of all later ones.
+    """
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(
+    function: Function, *, fastmath: bool | set[str] = False, forceinline: bool = False
+) -> Function:
+    options: dict[str, Any] = {
+        "error_model": "numpy",
+        "fastmath": fastmath,
+        "forceinline": forceinline,
+    }
     before = numba_config.CACHE_DIR
     # read by numba while it decorates, so other packages' caches stay where they are
     numba_config.CACHE_DIR = str(CACHE_FOLDER)

@@ -7,7 +7,7 @@ falls into is looked at token by token. Draws with filters need the whole distri
 
 import numpy as np
 
-from fairseq_mcts.search.compiled import compiled
+from fairseq_mcts.search.compiled import compiled, compiled_inline
 from fairseq_mcts.search.row_sums import (
     CHUNK,
     Float32,
@@ -44,7 +44,7 @@ def draw_from_scores(
     return drawn
 
 
-@compiled
+@compiled_inline
 def _draw(
     row: Float32,  # [V]
     greatest: np.float32,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairseq_mcts.search.compiled import compiled
+from fairseq_mcts.search.compiled import compiled, compiled_inline
 from fairseq_mcts.search.policy import insert_if_best
 from fairseq_mcts.search.row_sums import (
     BLOCK,
@@ -53,7 +53,7 @@ def with_another(log_sum: float, score: float) -> float:
     return log_sum + math.log1p(math.exp(score - log_sum))
 
 
-@compiled
+@compiled_inline
 def log_sum_of_row(row: Float32, greatest: float, temperature: float, scratch: Scratch) -> float:
     """log Σ exp(row / temperature)"""
     if greatest == -math.inf:
@@ -123,7 +123,7 @@ class Reading(NamedTuple):
     scratch: Scratch
 
 
-@compiled
+@compiled_inline
 def read_forced_row(
     row: Float32,  # [V], overwritten
     token: int,
@@ -154,7 +154,7 @@ def read_forced_row(
     row[token] = score
 
 
-@compiled
+@compiled_inline
 def read_open_row(
     row: Float32,  # [V], overwritten
     not_allowed: Int32,  # [t] tokens that may not follow

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairseq_mcts.search.compiled import compiled, compiled_for_vectors
+from fairseq_mcts.search.compiled import compiled, compiled_for_vectors, compiled_inline
 
 Float32 = NDArray[np.float32]
 
@@ -88,7 +88,7 @@ def sum_of_chunk(
     return total
 
 
-@compiled
+@compiled_inline
 def sum_of_exponentials(
     row: Float32,  # [V]
     shift: np.float32,  # no entry is greater
