@@ -10,7 +10,7 @@ trained model on real sentences, and --size only says which bar holds.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import common
 import networks
@@ -19,7 +19,7 @@ import vmcts
 BARS = {"small": 8.0, "base": 12.0}
 
 
-def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
+def measure(options: argparse.Namespace, preset: str) -> Iterator[common.Comparison]:
     case = vmcts.make_case(options, preset)
     model, sample, mcts = case.model, case.sample, case.generator
     greedy = networks.fairseq_generator(model, beam=1, lengths=vmcts.case_limits(options))
@@ -31,7 +31,7 @@ def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
         options,
     )
     counted = mcts.statistics
-    return common.Comparison(
+    yield common.Comparison(
         f"V-MCTS ({preset}, {options.simulations} simulations) / fairseq's greedy",
         seconds["mcts"] / seconds["greedy"],
         common.at_most(BARS.get(options.size)),

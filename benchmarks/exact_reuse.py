@@ -163,10 +163,10 @@ def measure(setup: Setup, decoder: Decoder, batch_size: int, check: int) -> comm
     counted = generator.statistics
     return common.Comparison(
         f"{decoder.name}: evaluations made / charged",
-        counted.made / counted.charged,
+        counted.timing.network_rows / counted.charged,
         common.at_most(decoder.bar),
         {
-            **{"made": counted.made, "charged": counted.charged, "checked": checked},
+            **{"made": counted.timing.network_rows, "charged": counted.charged, "checked": checked},
             "equal": checked - agreed.count(None),
             "of these in float64 only": agreed.count(torch.float64),
         },

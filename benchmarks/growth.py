@@ -19,8 +19,7 @@ from typing import Any
 import common
 import networks
 import numpy as np
-
-from fairseq_mcts.search.options import PRESETS, MctsOptions
+from searches import v_mcts_options
 
 USUAL = {"simulations": 50, "length": 20, "sentences": 16}
 UNITS = {"simulations": "simulation", "length": "token", "sentences": "sentence"}
@@ -40,7 +39,7 @@ class Growth:
         sample = networks.make_sample(self.model, sources)
         generator = networks.search_generator(
             self.model,
-            MctsOptions(simulations=simulations, **PRESETS["privileged"]["mcts"]),
+            v_mcts_options("privileged", simulations),
             networks.limits(min_len=length, max_len_b=length),
             uses_value=True,
         )

@@ -10,7 +10,8 @@ bare network on the very same sequence of batches. It contains
 - per batch the whole decoder (embedding, layers with the gathering of the ancestors' keys and
   values, writing its own), the value head for all rows, and the copy of the values to where a
   search could read them;
-- per batch of prefixes whose policies the search went on to read, the output layer with its logits.
+- per batch of prefixes whose policies the search has read, at once or later, the output layer with
+  its logits.
 
 It does not contain: walking trees, making requests and batches of them, masks, normalising the
 policy (not even once: no softmax), the choice of the best actions, storing answers. Values of both
@@ -33,11 +34,16 @@ import vmcts
 from torch import Tensor
 
 from fairseq_mcts.decoding.feature_pool import FeaturePool
-from fairseq_mcts.decoding.network_evaluator import Member, NetworkEvaluator, Vocabulary
+from fairseq_mcts.decoding.network_evaluator import (
+    Member,
+    NetworkEvaluator,
+    Vocabulary,
+    unfinished_rows,
+)
 from fairseq_mcts.decoding.step_batch import StepBatch
 from fairseq_mcts.decoding.stepper import TransformerStepper
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
-from fairseq_mcts.search.tree import Tree
+from fairseq_mcts.search.tree import Bool, Tree
 
 BARS = {"small": 1.25, "base": 1.10}
 
@@ -48,6 +54,7 @@ class RecordedStep:
 
     capacity: int  # slots that there must be room for
     batch: StepBatch
+    read: Bool | None  # [n] rows whose policies were read at once, None: later, if at all
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,12 @@ class Recording:
     @property
     def policies(self) -> int:
         """How many policies were read."""
-        return sum(len(call.slots) for call in self.calls if isinstance(call, RecordedReading))
+        return sum(
+            len(call.slots)
+            if isinstance(call, RecordedReading)
+            else (0 if call.read is None else int(call.read.sum()))
+            for call in self.calls
+        )
 
 
 @contextmanager
@@ -80,9 +92,10 @@ def recording() -> Iterator[Recording]:
     """Notes what any evaluator does meanwhile."""
     record = Recording()
     step, read, evaluate = TransformerStepper.step, FeaturePool.read, NetworkEvaluator.evaluate
+    read_at_once: Bool | None = None
 
     def noting_step(stepper: TransformerStepper, tree: Tree, batch: StepBatch) -> Tensor:
-        record.calls.append(RecordedStep(tree.capacity, batch))
+        record.calls.append(RecordedStep(tree.capacity, batch, read_at_once))
         return step(stepper, tree, batch)
 
     def noting_read(pool: FeaturePool, slots: Tensor) -> Tensor:
@@ -92,6 +105,8 @@ def recording() -> Iterator[Recording]:
     def noting_evaluate(
         evaluator: NetworkEvaluator, tree: Tree, requests: Requests, question: Question
     ) -> Answers:
+        nonlocal read_at_once
+        read_at_once = ~requests.finished if question.policy else None
         answers = evaluate(evaluator, tree, requests, question)
         if not question.again:
             record.values.append(answers.values)
@@ -128,12 +143,15 @@ class BareNetwork:
                 continue
             stepper.reserve(call.capacity)
             features = stepper.step(None, call.batch)  # a transformer's stepper reads no tree
-            member.unread.write(call.batch.slots, features, call.capacity)
+            if call.read is None:
+                member.unread.write(call.batch.slots, features, call.capacity)
+            elif call.read.any():
+                member.scores(unfinished_rows(features, ~call.read))
             values.append(member.values(features)[: call.batch.num_requested].numpy())
         return values
 
 
-def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
+def measure(options: argparse.Namespace, preset: str) -> Iterator[common.Comparison]:
     case = vmcts.make_case(options, preset)
     with recording() as record:
         case.generator.generate([case.model], case.sample)
@@ -145,7 +163,7 @@ def measure(options: argparse.Namespace, preset: str) -> common.Comparison:
         },
         options,
     )
-    return common.Comparison(
+    yield common.Comparison(
         f"V-MCTS ({preset}) / bare network",
         seconds["search"] / seconds["network"],
         common.at_most(BARS.get(options.size)),

@@ -24,6 +24,7 @@ SIZED = (
     "overhead",
     "against_listing",
     "against_greedy",
+    "prefetch",
     "beam_by_evaluator",
     "against_ctranslate2",
     "multiquery",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from fairseq_mcts.generators.settings import PREFETCH
 from fairseq_mcts.search.options import (
     PRESETS,
     MctsOptions,
@@ -24,10 +25,15 @@ class Setup:
     options: Options
 
 
+def v_mcts_options(preset: str, simulations: int, prefetch: int = PREFETCH) -> MctsOptions:
+    """As `--search mcts` sets them."""
+    return MctsOptions(simulations=simulations, prefetch=prefetch, **PRESETS[preset]["mcts"])
+
+
 def v_mcts(budget: int) -> Iterator[Setup]:
     """With both presets."""
-    for preset, settings in PRESETS.items():
-        yield Setup("V-MCTS", preset, MctsOptions(simulations=budget, **settings["mcts"]))
+    for preset in PRESETS:
+        yield Setup("V-MCTS", preset, v_mcts_options(preset, budget))
 
 
 def vgbs(budget: int) -> Iterator[Setup]:

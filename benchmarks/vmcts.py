@@ -7,7 +7,7 @@ a search meets anew depends on how sure its policy is.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,15 @@ from typing import Any
 import common
 import networks
 import trained
+from searches import v_mcts_options
 from torch import Tensor
 
-from fairseq_mcts.search.options import PRESETS, MctsOptions
+from fairseq_mcts.search.options import MctsOptions
 
 MAX_LENGTH = 100  # of a trained model's translations
 
-Measure = Callable[[argparse.Namespace, str], common.Comparison]  # of the options and a preset
+# of the options and a preset
+Measure = Callable[[argparse.Namespace, str], Iterator[common.Comparison]]
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def make_case(options: argparse.Namespace, preset: str) -> Case:
         found = trained.load(options.path, options.data, options.subset, options.sentences)
         model = found.model
         sources = sorted((row["source"] for row in found.rows), key=len, reverse=True)
-    search = MctsOptions(simulations=options.simulations, **PRESETS[preset]["mcts"])
+    search = v_mcts_options(preset, options.simulations)
     generator = networks.search_generator(model, search, case_limits(options), uses_value=True)
     return Case(model, sources, networks.make_sample(model, sources), search, generator)
 
@@ -73,6 +75,7 @@ def report_presets(
         parser.error("--path and --data: give both or neither")
     report = common.Report(name, options, networks.settings() if options.path is None else {})
     for preset in ("privileged", "unprivileged"):
-        report.add(measure(options, preset))
+        for comparison in measure(options, preset):
+            report.add(comparison)
     report.write()
     return report

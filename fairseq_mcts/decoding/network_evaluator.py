@@ -211,7 +211,7 @@ class NetworkEvaluator:
             if member.policy and not question.policy:
                 member.unread.write(batch.slots, features, tree.capacity)
             elif member.policy and not requests.finished.all():
-                scores.append(member.scores(_unfinished_rows(features, requests.finished)))
+                scores.append(member.scores(unfinished_rows(features, requests.finished)))
             if member.value and question.value:
                 values.append(member.values(features))
         answers = self._read_policies(scores, requests, question)
@@ -272,7 +272,7 @@ class NetworkEvaluator:
         )
 
 
-def _unfinished_rows(features: Tensor, finished: Bool) -> Tensor:
+def unfinished_rows(features: Tensor, finished: Bool) -> Tensor:
     """Rows of `features` [n or more, C] that are not `finished` [n]; MIN_ROWS at least."""
     if not finished.any():
         return features

@@ -82,6 +82,9 @@ def refuse_misspelt(given: Iterable[str], known: Iterable[str]) -> None:
             raise ValueError(f"{name}: the searches have no such option")
 
 
+#: below so many prefixes a call of a network takes about as long as one for a single prefix: the
+#: time goes into reading the weights (benchmarks/prefetch.py)
+PREFETCH = 12
 #: options beside a search: they change what is written about it, not what it finds
 TREE_OPTIONS = ("mcts_trees", "mcts_tree_sentences", "mcts_tree_steps")
 
@@ -115,6 +118,22 @@ def refuse_too_many(n_best: int, options: Options) -> None:
         raise ValueError(f"--nbest {n_best}: more than {name} {most} gives")
 
 
+def _settle_prefetch_and_rollouts(given: dict[str, Any]) -> None:
+    """Sets what a network gains from, and refuses what rollouts would not look at."""
+    if given.get("leaf") != "rollout":
+        given.setdefault("prefetch", PREFETCH)
+        return
+    if given.get("terminal") == "value":
+        raise ValueError(
+            "--mcts-terminal value: not with --mcts-leaf rollout, which scores finished sentences "
+            "by the metric"
+        )
+    if "prefetch" in given:
+        raise ValueError(
+            f"--mcts-prefetch {given['prefetch']}: has no effect with --mcts-leaf rollout"
+        )
+
+
 def search_options(settings: Mapping[str, Any], metric: Any) -> Options:
     """The options of the search that `settings` (the fields of `SearchConfig`) ask for."""
     search = str(settings["search"])
@@ -137,11 +156,8 @@ def search_options(settings: Mapping[str, Any], metric: Any) -> Options:
         given["value_bounds"] = _bounds(given["value_bounds"])
         if given.get("value_scale") != "log":
             raise ValueError("--vgbs-value-bounds: has no effect without --vgbs-value-scale log")
-    if given.get("leaf") == "rollout" and given.get("terminal") == "value":
-        raise ValueError(
-            "--mcts-terminal value: not with --mcts-leaf rollout, which scores finished sentences "
-            "by the metric"
-        )
+    if search == "mcts":
+        _settle_prefetch_and_rollouts(given)
     if "metric" in {field.name for field in dataclasses.fields(OPTIONS[search])}:
         given["metric"] = metric
     elif metric is not None:

@@ -13,7 +13,7 @@ class DecodingStatistics:
     sentences: int = 0
     tokens: int = 0  # of the best hypotheses, eos counted
     charged: int = 0  # network evaluations by the paper's accounting
-    made: int = 0  # network evaluations really made
+    made: int = 0  # network evaluations that had to be made
     encoding: float = 0.0  # seconds in the encoders
     timing: Timing = field(default_factory=Timing)  # of everything behind them
     peak_bytes: int = 0  # of keys, values and trees of one batch
@@ -26,11 +26,13 @@ class DecodingStatistics:
     def summary(self) -> list[str]:
         """The lines that a run ends with."""
         share = f" ({self.made / self.charged:.1%} of it)" if self.charged else ""
+        timing = self.timing
+        in_vain = timing.network_rows - self.made
         lines = [
             f"--search {self.search}: {self.sentences:,} sentences, {self.tokens:,} tokens; "
             f"network evaluations: {self.charged:,} charged, {self.made:,} made{share}"
+            + (f", {in_vain:,} more in advance and in vain" if in_vain else "")
         ]
-        timing = self.timing
         total = self.encoding + timing.network + timing.search + timing.metric
         if total > 0:
             lines.append(

@@ -53,6 +53,7 @@ class MctsSearch(TreeStore):
             value=by_value,
         )
         # a rollout needs the policy of every prefix it comes to
+        self._of_few_prefixes = whole
         self._of_prefixes = replace(whole, policy=not by_value)
         self._of_policies = replace(whole, value=False, again=True)
         self.question = self._of_prefixes
@@ -72,6 +73,7 @@ class MctsSearch(TreeStore):
         self._statistics = _new_statistics(self.tree.capacity, options.actions)
         self._states = _new_states(simulations)
         self._leaves = np.zeros((self.num_sentences, options.leaves), kernels.LEAF)
+        self._prefetch = options.prefetch
         self._scored_slots = np.zeros(0, np.int32)
         self._steps: list[list[Step]] = [[] for _ in range(self.num_sentences)]
         # finished sentences met on the way, only collected for n_best > 1: tokens -> hypothesis
@@ -105,7 +107,6 @@ class MctsSearch(TreeStore):
             requests = self.constraints.requests(self.tree, unread)
             self._answered = requests.sentences
             return requests, ()
-        self.question = self._of_prefixes
         self._answered = self._active
         if self._rules.score_finished:
             self._scored_slots = self._wanted(kernels.SCORE)
@@ -116,7 +117,30 @@ class MctsSearch(TreeStore):
                 strict=True,
             )
         )
-        return self.constraints.requests(self.tree, self._wanted(kernels.EVALUATION)), candidates
+        slots = self._to_evaluate()  # may replace the tree by a larger one
+        return self.constraints.requests(self.tree, slots), candidates
+
+    def _to_evaluate(self) -> Int32:
+        """Slots that active sentences wait for. If they are few, a call of the network takes as
+        long as one for some more: then also slots that will probably be wanted next, and all
+        their policies."""
+        wanted = self._wanted(kernels.EVALUATION)
+        if len(wanted) >= self._prefetch:
+            self.question = self._of_prefixes
+            return wanted
+        self.question = self._of_few_prefixes
+        self.make_room(kernels.TRIES * self._prefetch)
+        slots = np.empty(self._prefetch, np.int32)
+        count = kernels.write_wanted_and_guesses(
+            self.tree,
+            self._statistics,
+            self._states,
+            self._leaves,
+            self._active,
+            self._rules,
+            slots,
+        )
+        return slots[:count]
 
     def _run(self, sentences: Int32) -> Int32:
         """Lets these sentences go on; the slots whose policies some of them wait for."""

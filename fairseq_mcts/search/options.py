@@ -55,12 +55,20 @@ class MctsOptions:
     leaf: str = "value"
     terminal: str = "value"
     leaves: int = 1  # evaluated at once, with virtual losses; 1 is the algorithm of the paper
+    # calls of the evaluator with fewer prefixes also get some that will probably be wanted next:
+    # changes no result, only the number of calls. Not for rollouts
+    prefetch: int = 0
     metric: Metric | None = None  # used by leaf="rollout" and terminal="metric"
 
     def __post_init__(self) -> None:
         _at_least_one("simulations", self.simulations)
         _at_least_one("actions", self.actions)
         _at_least_one("leaves", self.leaves)
+        _require(self.prefetch >= 0, f"prefetch: must be 0 (never) or more, is {self.prefetch}")
+        _require(
+            self.prefetch == 0 or self.leaf != "rollout",
+            "prefetch: has no effect with leaf='rollout'",
+        )
         _require(
             math.isfinite(self.c_puct) and self.c_puct >= 0,
             f"c_puct: must be ≥ 0, is {self.c_puct}",

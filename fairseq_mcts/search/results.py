@@ -8,7 +8,7 @@ class Evaluations(NamedTuple):
     """Network evaluations of one sentence."""
 
     charged: int  # by the paper's accounting, as if nothing were remembered
-    made: int  # prefixes that the evaluator was really asked about
+    made: int  # prefixes that the evaluator had to be asked about; guesses in vain do not count
 
 
 @dataclass(frozen=True)

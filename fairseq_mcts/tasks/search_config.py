@@ -127,6 +127,14 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
             "before it had lost: faster for single sentences, not the same search (default: 1)"
         },
     )
+    mcts_prefetch: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "calls of the network with fewer prefixes than this are filled up with some "
+            "that the next simulations will probably ask for: faster for few sentences, the "
+            "translations stay the same; 0 for none (default: 12; not with rollouts)"
+        },
+    )
 
     mcts_trees: Optional[str] = field(
         default=None,

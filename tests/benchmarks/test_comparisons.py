@@ -14,6 +14,7 @@ import multiquery
 import networks
 import numpy as np
 import overhead
+import prefetch
 import products
 import pytest
 import torch
@@ -71,6 +72,14 @@ def test_a_listing_with_an_error_is_noticed(search: str, monkeypatch: pytest.Mon
 def test_against_greedy() -> None:
     report = against_greedy.main(SEARCH)
     assert all(0 < one.parts["made / charged"] < 1 for one in report.comparisons)
+
+
+def test_prefetching_saves_calls_and_changes_nothing() -> None:
+    report = prefetch.main(SEARCH)
+    assert len(report.comparisons) == 4
+    for one in report.comparisons:
+        assert one.outputs_equal is True
+        assert one.parts["calls with / without"] < 1 <= one.parts["rows with / without"]
 
 
 def test_beam_by_evaluator_gives_fairseqs_translations() -> None:

@@ -33,6 +33,7 @@ DECODERS: dict[str, dict[str, Any]] = {
     },
     "mcts_rollout": {"search": "mcts", "mcts_simulations": 5, "mcts_leaf": "rollout", **METRIC},
     "mcts_terminal": {"search": "mcts", "mcts_simulations": 8, "mcts_terminal": "metric", **METRIC},
+    "mcts_prefetch": {"search": "mcts", "mcts_simulations": 8, "mcts_prefetch": 30},
     "mcts_leaves": {"search": "mcts", "mcts_simulations": 8, "mcts_leaves": 3},
     "vgbs": {"search": "vgbs", "vgbs_beam": 3, "vgbs_alpha": 0.6},
     "vgbs_log": {

@@ -50,8 +50,9 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "beam_normalization": ({**BEAM, "lenpen": 2.0}, "gnmt"),
 }
 NEED_A_METRIC = {"mcts_terminal", "sr_rank_by"}
-#: shown in tests/generators/test_memory.py and test_tree_recorder.py
+#: shown in tests/generators/test_memory.py, test_prefetch.py and test_tree_recorder.py
 ELSEWHERE = {
+    "mcts_prefetch": 3,
     "search_memory": 1.0,
     "mcts_trees": "folder",
     "mcts_tree_sentences": "1",
