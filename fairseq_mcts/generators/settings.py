@@ -84,7 +84,7 @@ def refuse_misspelt(given: Iterable[str], known: Iterable[str]) -> None:
 
 #: below so many prefixes a call of a network takes about as long as one for a single prefix: the
 #: time goes into reading the weights (benchmarks/prefetch.py)
-PREFETCH = 12
+PREFETCH = 16
 #: options beside a search: they change what is written about it, not what it finds
 TREE_OPTIONS = ("mcts_trees", "mcts_tree_sentences", "mcts_tree_steps")
 

@@ -132,7 +132,7 @@ class SearchConfig(FairseqDataclass):  # type: ignore[misc]
         metadata={
             "help": "calls of the network with fewer prefixes than this are filled up with some "
             "that the next simulations will probably ask for: faster for few sentences, the "
-            "translations stay the same; 0 for none (default: 12; not with rollouts)"
+            "translations stay the same; 0 for none (default: 16; not with rollouts)"
         },
     )
 

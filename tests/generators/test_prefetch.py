@@ -41,7 +41,7 @@ def test_it_saves_calls_by_default_and_changes_nothing(setup: Setup) -> None:
 
 
 def test_more_guesses_make_fewer_calls(setup: Setup) -> None:
-    few, many = (found(setup, mcts_prefetch=size) for size in (3, 12))
+    few, many = (found(setup, mcts_prefetch=size) for size in (3, 16))
     assert few[0] == many[0]
     assert many[1].timing.network_calls < few[1].timing.network_calls
 
