@@ -56,7 +56,9 @@ class Translator:
         ]
 
     def _generator(self, leaves: int, simulations: int) -> Any:
-        given = {"search": "mcts", "search_preset": "unprivileged", "mcts_leaves": leaves}
+        # without guesses, which fill the same small calls in another way (prefetch.py)
+        given = {"search": "mcts", "search_preset": "unprivileged", "mcts_prefetch": 0}
+        given["mcts_leaves"] = leaves
         args = Namespace(**{**vars(GenerationConfig()), **given, "mcts_simulations": simulations})
         return self.trained.task.build_generator([self.trained.model], args)
 
