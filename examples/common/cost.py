@@ -13,7 +13,7 @@ class Cost:
     charged: float
     """Network evaluations per output token by the paper's accounting."""
     made: float
-    """Those really made."""
+    """Those that had to be made."""
 
 
 def read_cost(log: Path) -> Cost:

@@ -21,7 +21,7 @@ from fairseq_mcts.metrics import build_metric
 
 EXAMPLES = 3
 CAPTION = """\
-charged, made: network evaluations per output token, by the paper's accounting and really.
+charged, made: network evaluations per output token, by the paper's accounting and as needed.
 A decoder is judged by the metrics that it does not search for; they may fall as its own rises."""
 
 

@@ -43,7 +43,7 @@ def sections(layouts: dict[str, Layout], out: Path) -> Iterator[str]:
             decoding_tables.all_scores(found),
             "The name of a system says what it searches for: judge it by the other columns. "
             "BERTScore and MLBERTScore share an encoder. Charged and made: network evaluations "
-            "per output token, by the paper's accounting and really.",
+            "per output token, by the paper's accounting, and those that had to be made.",
         )
     for target, found in scores.items():
         yield _section(

@@ -20,7 +20,7 @@ class Trial:
     hypotheses: list[str]
     tokens: int  # of all hypotheses, eos counted
     charged: int  # network evaluations by the paper's accounting
-    made: int  # those really made
+    made: int  # those that had to be made
     seconds: float
 
 
@@ -73,7 +73,7 @@ def as_text(settings: Sequence[Setting], trials: Sequence[Trial], metrics: Seque
         [
             *lines,
             "",
-            "charged, made: network evaluations per output token, by the paper's rule and really",
+            "charged, made: evaluations per output token, by the paper's rule and as needed",
             f"best by {metrics[0].name}: {settings[best]}",
         ]
     )

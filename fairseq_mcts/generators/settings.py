@@ -82,8 +82,8 @@ def refuse_misspelt(given: Iterable[str], known: Iterable[str]) -> None:
             raise ValueError(f"{name}: the searches have no such option")
 
 
-#: below so many prefixes a call of a network takes about as long as one for a single prefix: the
-#: time goes into reading the weights (benchmarks/prefetch.py)
+#: calls of a network with fewer prefixes are filled up with guesses: their time goes into reading
+#: the weights, whatever the number of rows (benchmarks/prefetch.py shows what that saves)
 PREFETCH = 16
 #: options beside a search: they change what is written about it, not what it finds
 TREE_OPTIONS = ("mcts_trees", "mcts_tree_sentences", "mcts_tree_steps")
@@ -118,8 +118,8 @@ def refuse_too_many(n_best: int, options: Options) -> None:
         raise ValueError(f"--nbest {n_best}: more than {name} {most} gives")
 
 
-def _settle_prefetch_and_rollouts(given: dict[str, Any]) -> None:
-    """Sets what a network gains from, and refuses what rollouts would not look at."""
+def _complete_mcts(given: dict[str, Any]) -> None:
+    """Sets the guesses that a network gains from; refuses what rollouts would not look at."""
     if given.get("leaf") != "rollout":
         given.setdefault("prefetch", PREFETCH)
         return
@@ -157,7 +157,7 @@ def search_options(settings: Mapping[str, Any], metric: Any) -> Options:
         if given.get("value_scale") != "log":
             raise ValueError("--vgbs-value-bounds: has no effect without --vgbs-value-scale log")
     if search == "mcts":
-        _settle_prefetch_and_rollouts(given)
+        _complete_mcts(given)
     if "metric" in {field.name for field in dataclasses.fields(OPTIONS[search])}:
         given["metric"] = metric
     elif metric is not None:

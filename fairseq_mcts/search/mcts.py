@@ -15,6 +15,7 @@ from fairseq_mcts.search import mcts_kernels as kernels
 from fairseq_mcts.search.constraints import Constraints, per_sentence
 from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
+from fairseq_mcts.search.mcts_guesses import TRIES, add_guesses
 from fairseq_mcts.search.options import MctsOptions
 from fairseq_mcts.search.results import Evaluations, Hypothesis, Step
 from fairseq_mcts.search.snapshot import TreeWatcher, take_snapshot
@@ -121,25 +122,17 @@ class MctsSearch(TreeStore):
         return self.constraints.requests(self.tree, slots), candidates
 
     def _to_evaluate(self) -> Int32:
-        """Slots that active sentences wait for. If they are few, a call of the network takes as
-        long as one for some more: then also slots that will probably be wanted next, and all
-        their policies."""
+        """Slots that active sentences wait for. If they are few, a call of the network takes
+        little longer for some more: then also slots that will probably be wanted next, and the
+        policies of all."""
         wanted = self._wanted(kernels.EVALUATION)
         if len(wanted) >= self._prefetch:
             self.question = self._of_prefixes
             return wanted
         self.question = self._of_few_prefixes
-        self.make_room(kernels.TRIES * self._prefetch)
+        self.make_room(TRIES * self._prefetch)
         slots = np.empty(self._prefetch, np.int32)
-        count = kernels.write_wanted_and_guesses(
-            self.tree,
-            self._statistics,
-            self._states,
-            self._leaves,
-            self._active,
-            self._rules,
-            slots,
-        )
+        count = add_guesses(self.tree, self._statistics, self._states, self._rules, wanted, slots)
         return slots[:count]
 
     def _run(self, sentences: Int32) -> Int32:

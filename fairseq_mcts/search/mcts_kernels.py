@@ -5,10 +5,6 @@ on: statistics count from zero, but a prefix that was evaluated for an earlier t
 evaluated again. A sentence runs on through as many simulations and tokens as it can without the
 network, so one call ends with every sentence waiting for something, or finished.
 
-When few sentences are left, each call of the network would hold a prefix or two. It takes no longer
-for some more, so it gets guesses of what will be wanted next. A right one is a call saved, a wrong
-one changes nothing; most are right, for one value more seldom turns the next selections round.
-
 Of a leaf only the value is needed. Its policy, whose output layer costs about as much as the rest
 of a small decoder, is wanted when a later simulation comes through, which more than a third of all
 leaves never see.
@@ -42,7 +38,6 @@ SCORE = 2
 OTHERS = 3  # another leaf of the sentence has asked for the same
 
 SMALLEST_SPREAD = 1e-6
-TRIES = 2  # selections that may be made for each guess
 
 
 # What the search tree of the current token says of a slot.
@@ -503,92 +498,4 @@ def write_wanted(
             if leaf.wanted == wanted:
                 slots[count] = leaf.wanted_slot
                 count += 1
-    return count
-
-
-@compiled
-def num_wanted(
-    state: State,
-    leaves: Records,  # [L] of LEAF
-    wanted: int,
-) -> int:
-    """How many leaves of a sentence wait for `wanted`."""
-    count = 0
-    for place in range(state.num_leaves):
-        count += leaves[place].wanted == wanted
-    return count
-
-
-@compiled
-def guess_leaves(
-    tree: Tree,
-    statistics: Statistics,
-    state: State,
-    rules: Rules,
-    most_tries: int,
-    guesses: Int32,  # [g] out
-) -> tuple[int, int]:
-    """Slots that the next simulations will probably want to be evaluated; how many there are, and
-    how many selections were made for them, each of which may have created a prefix.
-
-    They are selected as if the simulations before them had brought nothing (under their virtual
-    loss), and the search tree is left as it was.
-    """
-    left = state.simulations - state.simulations_done - state.num_leaves
-    tries = min(most_tries, max(left, 0))
-    tried = np.empty(tries, np.int32)
-    count = 0
-    num_tried = 0
-    while num_tried < tries and count < len(guesses):
-        slot, is_leaf = descend(tree, statistics, state, rules)
-        if not is_leaf:
-            break
-        new = statistics.nodes[slot].in_flight == 0 and not tree.prefixes[slot].known
-        if new and not (rules.score_finished and tree.prefixes[slot].token == rules.eos):
-            guesses[count] = slot
-            statistics.nodes[slot].guessed = True
-            count += 1
-        add_in_flight(tree, statistics, slot, state.root, 1)
-        tried[num_tried] = slot
-        num_tried += 1
-    for index in range(num_tried):
-        add_in_flight(tree, statistics, tried[index], state.root, -1)
-    return count, num_tried
-
-
-@compiled
-def write_wanted_and_guesses(
-    tree: Tree,
-    statistics: Statistics,
-    states: Records,  # [S] of STATE
-    leaves: Records,  # [S, L] of LEAF
-    sentences: Int32,  # [s] which of them to ask
-    rules: Rules,
-    slots: Int32,  # [n] out: room for what is wanted, and for guesses
-) -> int:
-    """The slots to be evaluated for some sentences, and as many guesses as there is room for, those
-    of a sentence side by side; how many there are. At most TRIES n prefixes are created."""
-    tries = TRIES * len(slots)
-    waiting = 0
-    room = len(slots)
-    for sentence in sentences:
-        wanted = num_wanted(states[sentence], leaves[sentence], EVALUATION)
-        waiting += wanted > 0
-        room -= wanted
-    count = 0
-    for index in range(len(sentences)):
-        sentence = sentences[index : index + 1]
-        wanted = write_wanted(states, leaves, sentence, EVALUATION, slots[count:])
-        if wanted == 0:
-            continue
-        count += wanted
-        share = -(-room // waiting)  # what one sentence leaves of it goes to the others
-        state = states[sentence[0]]
-        found, tried = guess_leaves(
-            tree, statistics, state, rules, min(tries, TRIES * share), slots[count : count + share]
-        )
-        count += found
-        room -= found
-        tries -= tried
-        waiting -= 1
     return count
