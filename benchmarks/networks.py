@@ -138,6 +138,7 @@ def calibrate(model: Any, seed: int) -> Any:
     at_end = features[:, TYPICAL_LENGTH]
     best = (at_end @ output.T).amax(dim=-1).median()
     output[decoder.dictionary.eos()] = towards_eos * best / (at_end @ towards_eos).median()
+    model.make_generation_fast_()  # as fairseq's commands do before they decode
     return model
 
 

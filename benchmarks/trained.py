@@ -34,10 +34,16 @@ def load(path: Path, data: Path, subset: str, sentences: int) -> Trained:
         [str(path)], arg_overrides={"data": str(data)}
     )
     task.load_dataset(subset)
-    return Trained(models[0].eval(), task, subset, min(sentences, len(task.dataset(subset))))
+    return Trained(_ready(models[0]), task, subset, min(sentences, len(task.dataset(subset))))
 
 
 def load_model(path: Path, task: Any) -> Any:
     """Another checkpoint for the same task."""
     models, _ = checkpoint_utils.load_model_ensemble([str(path)], task=task)
-    return models[0].eval()
+    return _ready(models[0])
+
+
+def _ready(model: Any) -> Any:
+    """As fairseq's commands bring it into shape before they decode."""
+    model.make_generation_fast_()
+    return model

@@ -54,7 +54,9 @@ class KeyValuePool:
 
 
 def _with_rows(rows: Tensor, capacity: int) -> Tensor:
-    # zeros, not garbage: padding of a path reads slot 0, and 0 · NaN would be NaN
-    wider = rows.new_zeros((capacity, *rows.shape[1:]))
-    wider[: len(rows)] = rows
+    wider = rows.new_empty((capacity, *rows.shape[1:]))
+    if len(rows):
+        wider[: len(rows)] = rows
+    else:
+        wider[0] = 0.0  # no garbage: padding of a path reads slot 0, and 0 · NaN would be NaN
     return wider

@@ -16,9 +16,11 @@ from fairseq_mcts.decoding import Network
 
 RowFunction = Callable[[Tensor], Tensor]  # [n, C] -> [n, D]
 
-# Weights that no longer fit a core's own cache gain from packing, by up to 1.6 × at 20 rows;
-# smaller ones lose up to 2 × by it (benchmarks/products.py).
-LARGE_WEIGHT = 2**20
+# Numbers in a weight from which on packing pays (benchmarks/products.py). With AVX-512 that is
+# nearly always. Without it, weights that no longer fit a core's own cache gain up to 1.6 × at 20
+# rows, smaller ones lose up to 2 ×. Not by a measurement at run time: which of two products
+# computes a row decides its last bits, and these must not change from one run to the next.
+LARGE_WEIGHT = 2**17 if torch.backends.cpu.get_cpu_capability() == "AVX512" else 2**20
 
 
 def row_linear(

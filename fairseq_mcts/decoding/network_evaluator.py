@@ -86,16 +86,42 @@ class Member:
 
     def encode(self, sources: Sequence[Tensor]) -> EncoderOut:
         """The encoder's output for all sentences (of any lengths, unpadded), in their order."""
-        longest = max(map(len, sources))
-        if self._steppable:
-            # fairseq's encoder works on [T, S, C] views, which are contiguous for a single sentence
-            # only, and torch then adds biases at another moment: such a batch gets a companion
-            sources = sources if len(sources) > 1 else [sources[0], sources[0]]
-            tokens, lengths = _right_padded(sources, padded_length(longest), self._pad)
-            return self.model.encoder(tokens, src_lengths=lengths)
-        # encoders of other make may want what fairseq's datasets give them (fairseq's LSTM does):
-        # the longest sentence first, and no padding beyond it
+        if not self._steppable:
+            return self._encode_in_order_of_length(sources)
+        if sources[0].device.type == "cpu":
+            return self._encode_by_length(sources)
+        return self._encode_padded(sources, padded_length(max(map(len, sources))))
+
+    def _encode_padded(self, sources: Sequence[Tensor], length: int) -> EncoderOut:
+        # fairseq's encoder works on [T, S, C] views, which are contiguous for a single sentence
+        # only, and torch then adds biases at another moment: such a batch gets a companion
+        sources = sources if len(sources) > 1 else [sources[0], sources[0]]
+        tokens, lengths = _right_padded(sources, length, self._pad)
+        return self.model.encoder(tokens, src_lengths=lengths)
+
+    def _encode_by_length(self, sources: Sequence[Tensor]) -> EncoderOut:
+        """Sentences of nearly the same length in one pass each: nothing is computed of long
+        paddings, where the longest sentence of a batch is twice as long as most."""
+        lengths = [padded_length(len(source)) for source in sources]
+        longest = max(lengths)
+        states = torch.empty(0)  # [T, S, C], as soon as C is known
+        is_padding = torch.ones(len(sources), longest, dtype=torch.bool)
+        for length in sorted(set(lengths)):
+            rows = [row for row, own in enumerate(lengths) if own == length]
+            encoded = self._encode_padded([sources[row] for row in rows], length)
+            found = encoded["encoder_out"][0][:, : len(rows)]  # [length, r, C]
+            if not len(states):
+                states = found.new_zeros(longest, len(sources), found.size(-1))
+            states[:length, rows] = found
+            for row in rows:
+                is_padding[row, : len(sources[row])] = False
+        return {"encoder_out": [states], "encoder_padding_mask": [is_padding]}
+
+    def _encode_in_order_of_length(self, sources: Sequence[Tensor]) -> EncoderOut:
+        """For encoders of other make, which may want what fairseq's datasets give them (fairseq's
+        LSTM does): the longest sentence first, and no padding beyond it."""
         order = sorted(range(len(sources)), key=lambda sentence: -len(sources[sentence]))
+        longest = len(sources[order[0]])
         tokens, lengths = _right_padded([sources[one] for one in order], longest, self._pad)
         encoder_out = self.model.encoder(tokens, src_lengths=lengths)
         back = torch.tensor(np.argsort(order), device=tokens.device)

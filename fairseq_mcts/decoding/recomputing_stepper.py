@@ -42,8 +42,7 @@ class RecomputingStepper:
         tokens = np.where(paths == NO_NODE, self._pad, tree.token[np.maximum(paths, 0)])
         tokens[:, 0] = batch.start_token
         inputs = torch.from_numpy(tokens.astype(np.int64)).to(batch.tokens)
-        groups = batch.groups
-        sentences = groups.of_rows
+        sentences = torch.from_numpy(batch.sentences.astype(np.int64)).to(batch.tokens)
         encoder_out = self._model.encoder.reorder_encoder_out(self._encoder_out, sentences)
         features = self._model.decoder.extract_features(inputs, encoder_out=encoder_out)[0]
         return features[torch.arange(len(inputs), device=inputs.device), batch.depths]

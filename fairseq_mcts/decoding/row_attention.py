@@ -14,7 +14,7 @@ from torch import Tensor
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.key_value_pool import KeyValuePool
 from fairseq_mcts.decoding.linear import RowFunction, row_linear
-from fairseq_mcts.decoding.path_attention import attend_paths
+from fairseq_mcts.decoding.slot_attention import attend_paths
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, SentenceGroups, StepBatch
 
 

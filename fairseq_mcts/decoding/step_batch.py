@@ -1,10 +1,11 @@
 """One ragged batch of prefixes, as tensors: what a decoder stepper works on.
 
 Results must not depend on which other rows share a batch. Matrix kernels choose their order of
-summation by the size of the problem, but only while it is tiny: with four rows at least, sixteen
-columns at least, and whole vector registers, each row's numbers are the same to the last bit in
-every batch (on CPUs with one thread; see tests/decoding/test_batch_invariance.py). The paddings
-cost next to nothing.
+summation by the size of the problem, but only while it is tiny: with four rows at least each row's
+numbers are the same to the last bit in every batch. Attention in float32 on CPUs goes row by row
+(see slot_attention.py). In other types and on other devices its columns are padded to sixteen at
+least and to multiples of eight, which leaves most kernels' sums alone, but nothing tests that.
+tests/decoding/test_batch_invariance.py tests float32 on a CPU with one thread.
 """
 
 from dataclasses import dataclass
@@ -141,10 +142,15 @@ class StepBatch:
     tokens: Tensor  # [n] the last token of each prefix, the start symbol for the empty one
     depths: Tensor  # [n] number of tokens in the prefix = position of its last token's input
     longest: int  # all depths are below it
-    groups: SentenceGroups
+    sentences: Int32  # [n]
     # [n, L] slots of the prefixes of each prefix, itself last; then NO_NODE as padding
     numpy_paths: Int32
     dtype: torch.dtype  # of the decoder
+
+    @cached_property
+    def groups(self) -> SentenceGroups:
+        """The rows by sentence."""
+        return SentenceGroups(self.sentences, self.slots.device)
 
     @cached_property
     def paths(self) -> Tensor:
@@ -181,7 +187,7 @@ def make_step_batch(
         tokens=torch.from_numpy(tokens).to(device),
         depths=torch.from_numpy(depths).to(device),
         longest=longest,
-        groups=SentenceGroups(requests.sentences[rows], device),
+        sentences=requests.sentences[rows],
         numpy_paths=paths,
         dtype=dtype,
     )

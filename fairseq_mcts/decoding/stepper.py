@@ -4,7 +4,7 @@ Rows of a batch belong to different sentences and have different lengths; each h
 and reads the keys and values of its own ancestors from the pool.
 """
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
@@ -17,7 +17,8 @@ from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.key_value_pool import KeyValuePool
 from fairseq_mcts.decoding.linear import RowFunction, row_linear, row_norm
 from fairseq_mcts.decoding.row_attention import MultiHeadRows, MultiQueryRows, RowAttention
-from fairseq_mcts.decoding.step_batch import SentenceGroups, StepBatch
+from fairseq_mcts.decoding.source_keys import SourceKeys, make_source_keys
+from fairseq_mcts.decoding.step_batch import StepBatch
 from fairseq_mcts.models.dual_head_transformer import DualHeadMultiQueryTransformerDecoder
 from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
 from fairseq_mcts.search.tree import Tree
@@ -64,31 +65,27 @@ class TransformerStepper:
             parameter.dtype,
             parameter.device,
         )
-        self._source = _Source([], torch.empty(0))
-        # the part of it that the rows of the last step belonged to: mostly that of the next too
-        self._present = self._source
-        self._present_sentences: bytes | None = None
+        self._source: SourceKeys | None = None
 
     @property
     def bytes_per_slot(self) -> int:
         return self._pool.bytes_per_slot
 
     def begin(self, encoder_out: EncoderOut) -> None:
-        source = encoder_out["encoder_out"][0].transpose(0, 1)  # [S, T, C]
-        mask = source.new_zeros(source.shape[:2])
+        # contiguous for any number of sentences: torch multiplies others in another way
+        source = encoder_out["encoder_out"][0].transpose(0, 1).contiguous()  # [S, T, C]
+        is_padding = torch.zeros(source.shape[:2], dtype=torch.bool, device=source.device)
         if encoder_out["encoder_padding_mask"]:
-            mask.masked_fill_(encoder_out["encoder_padding_mask"][0].to(torch.bool), -torch.inf)
+            is_padding = encoder_out["encoder_padding_mask"][0].to(torch.bool)
         keys_values = [layer.cross_attention.key_value(source) for layer in self._layers]
-        self._source = _Source(keys_values, mask)
-        self._present_sentences = None
+        self._source = make_source_keys(keys_values, is_padding)
 
     def reserve(self, capacity: int) -> None:
         self._pool.reserve(capacity)
 
     def step(self, tree: Tree, batch: StepBatch) -> Tensor:
-        groups = batch.groups
+        assert self._source is not None  # `begin` comes first
         x = self._input(batch)
-        source = self._source_of(groups)
         for index, layer in enumerate(self._layers):
             attention = layer.self_attention
             residual, x = x, layer.before_self_attention(x)
@@ -97,8 +94,7 @@ class TransformerStepper:
 
             attention = layer.cross_attention
             residual, x = x, layer.before_cross_attention(x)
-            keys, values = source.keys_values[index]
-            x = attention.attend_groups(attention.query(x), keys, values, source.mask, groups)
+            x = self._source.attend(attention, index, attention.query(x), batch)
             x = layer.behind_cross_attention(residual + layer.cross_output(x))
 
             residual, x = layer.scaled_residual(x), layer.before_feed_forward(x)
@@ -106,28 +102,6 @@ class TransformerStepper:
         for step in self._finish:
             x = step(x)
         return x
-
-    def _source_of(self, groups: SentenceGroups) -> "_Source":
-        """What the sentences of `groups` attend to; a copy only when the sentences change."""
-        if groups.sentence_bytes != self._present_sentences:
-            self._present_sentences = groups.sentence_bytes
-            everyone = len(groups.sentences) == len(self._source.mask)
-            self._present = self._source if everyone else self._source.part(groups.sentences)
-        return self._present
-
-
-class _Source(NamedTuple):
-    """Keys and values of source sentences: what cross attention reads."""
-
-    keys_values: list[tuple[Tensor, Tensor]]  # per layer, [S, T, K] each
-    mask: Tensor  # [S, T] 0 or -inf
-
-    def part(self, sentences: Tensor) -> "_Source":
-        """That of some sentences [g], in this order."""
-        return _Source(
-            [(keys[sentences], values[sentences]) for keys, values in self.keys_values],
-            self.mask[sentences],
-        )
 
 
 class _LayerStep:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.network_evaluator import (
+    Member,
     NetworkEvaluator,
     SearchMemoryError,
     Vocabulary,
@@ -91,6 +92,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         self._cheating_value = cheating_value
         self.trees = trees
         self._largest_batch: int | None = None  # once a larger one did not fit
+        self._kept_members: list[Member] | None = None
         penalties = ((self.unk, limits.unk_penalty),) if limits.unk_penalty else ()
         self._vocabulary = Vocabulary(self.eos, self.pad, (self.pad,), penalties)
         self._value_models = torch.nn.ModuleList(value_models).eval()
@@ -149,6 +151,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
                         f"{cause} is too little for a single sentence: {error}"
                     ) from error
                 size = self._largest_batch = size // 2
+                self._kept_members = None  # with the memory that they hold
         return results
 
     def _search(self, jobs: list["_Job"], bos_token: int | None) -> list[list[Hypothesis]]:
@@ -156,13 +159,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         sources = [job.source for job in jobs]
         longest, shortest = self._length_limits([len(source) for source in sources])
         evaluator = NetworkEvaluator(
-            # made for every batch: between two of them a training may have changed the weights
-            make_members(
-                list(self.model.models),
-                list(self._value_models),
-                self._vocabulary,
-                separate=self._cheating_value,
-            ),
+            self._members(),
             self._vocabulary,
             start_token=bos_token,
             max_bytes=self._max_bytes,
@@ -197,6 +194,23 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         needed = slots * evaluator.bytes_per_slot + search.num_bytes
         self.statistics.peak_bytes = max(self.statistics.peak_bytes, needed)
         return search.results()
+
+    def _members(self) -> list[Member]:
+        """The models, their weights ordered for decoding.
+
+        For every batch anew, since between two of them a training may have changed the weights;
+        but once if fairseq has made the models ready for inference, behind which it refuses to
+        train them.
+        """
+        if self._kept_members is not None:
+            return self._kept_members
+        models, value_models = list(self.model.models), list(self._value_models)
+        members = make_members(
+            models, value_models, self._vocabulary, separate=self._cheating_value
+        )
+        if all(getattr(one, "_is_generation_fast", False) for one in (*models, *value_models)):
+            self._kept_members = members
+        return members
 
     def _length_limits(self, source_lengths: list[int]) -> tuple[list[int], list[int]]:
         """Greatest and least number of tokens per sentence, eos not counted."""

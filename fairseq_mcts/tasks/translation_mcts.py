@@ -462,6 +462,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             for model in loaded:
                 if not has_value_head(model):
                     raise ValueError(f"--value-path {path}: holds a model without a value head")
+                model.make_generation_fast_()
             self._value_models[path] = loaded
         like = next(models[0].parameters())
         return [model.to(like) for model in self._value_models[path]]

@@ -10,7 +10,7 @@ import pytest
 KERNELS = """
 import hashlib
 import numpy as np
-from fairseq_mcts.decoding.path_attention import attend_paths
+from fairseq_mcts.decoding.slot_attention import attend_paths, attend_sources
 from fairseq_mcts.search.draw_rows import draw_from_scores
 from fairseq_mcts.search.read_rows import RowsRead, TokenRules, read_rows
 
@@ -36,6 +36,15 @@ for length in (1, 7, 16, 31, 33, 40, 64, 100):
         numbers(SLOTS, 1, SIZE),
         paths.astype(np.int32),
         np.full(ROWS, length - 1),
+        attended,
+    )
+    show(attended)
+    attend_sources(
+        numbers(ROWS, HEADS, SIZE),
+        numbers(7, length, HEADS, SIZE),
+        numbers(7, length, HEADS, SIZE),
+        np.full(7, length, np.int32),
+        np.arange(ROWS, dtype=np.int32) % 7,
         attended,
     )
     show(attended)

@@ -25,10 +25,10 @@ def test_rows_come_back_along_paths_after_growing() -> None:
     assert values[1].equal(torch.stack([rows(100, 2)[0]] * 2))
 
 
-def test_new_room_holds_zeros_so_that_padding_can_be_masked() -> None:
+def test_the_slot_that_padding_reads_holds_zeros_so_that_it_can_be_masked() -> None:
     pool = make_pool()
     pool.reserve(5)
-    keys, values = pool.read(0, torch.arange(5)[None])
+    keys, values = pool.read(0, torch.tensor([[0]]))
     assert not keys.any() and not values.any()
 
 

@@ -1,11 +1,12 @@
 """The searches on networks equal the pure algorithms driven by full forward passes."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from fairseq_mcts.decoding.network_evaluator import Member, NetworkEvaluator, make_members
 from fairseq_mcts.search import Hypothesis, decode, make_search
@@ -23,7 +24,7 @@ from tests.decoding.networks import (
     multiquery_policy,
     sources,
 )
-from tests.models.toys import EOS
+from tests.models.toys import EOS, SOURCE_WORDS
 
 
 def length_metric(sentence: int, tokens: tuple[int, ...]) -> float:
@@ -154,3 +155,25 @@ def test_vgbs_reads_only_the_policies_of_beams_that_go_on(monkeypatch: pytest.Mo
     evaluated = sum(hypotheses[0].evaluations.made for hypotheses in results)
     # of 16 or more proposals a step 4 go on
     assert 0 < read < evaluated / 2
+
+
+@pytest.mark.parametrize("make_model", [dual_head, fairseq_transformer])
+@torch.no_grad()
+def test_sentences_encoded_by_length_are_what_they_are_in_one_batch(
+    make_model: Callable[[], Any],
+) -> None:
+    [member] = make_members([make_model()], [], VOCABULARY)
+    dice = torch.Generator().manual_seed(2)
+    given = [
+        torch.cat([torch.randint(4, SOURCE_WORDS, (length,), generator=dice), torch.tensor([EOS])])
+        for length in (3, 28, 0, 19, 15, 16, 5)
+    ]
+    found, expected = member.encode(given), member._encode_padded(given, 32)
+    for name in ("encoder_out", "encoder_padding_mask"):
+        assert found[name][0].shape == expected[name][0].shape
+    assert torch.equal(found["encoder_padding_mask"][0], expected["encoder_padding_mask"][0])
+    for sentence, source in enumerate(given):
+        torch.testing.assert_close(
+            found["encoder_out"][0][: len(source), sentence],
+            expected["encoder_out"][0][: len(source), sentence],
+        )

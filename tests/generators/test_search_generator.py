@@ -183,3 +183,24 @@ def test_a_generator_sees_that_its_model_was_trained_on(trained: Trained) -> Non
     )
     for [one], [other] in zip(again, fresh, strict=True):
         assert torch.equal(one["positional_scores"], other["positional_scores"])
+
+
+def test_models_made_for_inference_are_brought_into_order_once(trained: Trained) -> None:
+    """fairseq refuses to train them from then on; a first batch must leave nothing behind."""
+    setup = load(trained, trained.dual)
+    dataset = setup.task.dataset("test")
+    batches = [
+        dataset.collater([dataset[one] for one in part]) for part in (SENTENCES, SENTENCES[:2])
+    ]
+    options = {"search": "mcts", "mcts_simulations": 4, "max_len_b": MAX_LEN}
+    every_time, once = setup.generator(**options), setup.generator(**options)
+    expected = [setup.task.inference_step(every_time, setup.models, one) for one in batches]
+    assert every_time._kept_members is None
+    for model in setup.models:
+        model.make_generation_fast_()
+    found = [setup.task.inference_step(once, setup.models, one) for one in batches]
+    assert once._kept_members is once._members()
+    for batch, other in zip(found, expected, strict=True):
+        for [one], [two] in zip(batch, other, strict=True):
+            assert torch.equal(one["tokens"], two["tokens"])
+            assert torch.equal(one["positional_scores"], two["positional_scores"])

@@ -88,7 +88,8 @@ class PolicyFiles:
                     "dictionary of the data. If that folder has changed since the training, point "
                     "to another one by --model-overrides \"{'data': 'FOLDER'}\""
                 )
-            models.append((model.half() if self.fp16 else model).to(device).eval())
+            (model.half() if self.fp16 else model).to(device).make_generation_fast_()
+            models.append(model)
         return models
 
 
