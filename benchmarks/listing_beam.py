@@ -1,9 +1,9 @@
-"""Value-guided beam search the obvious way, for `against_listing.py`.
+"""Value-guided beam search the way the paper's listing does MCTS, for `against_listing.py`.
 
-Upon fairseq's incremental decoding, in lock-step: in each step the k beams of every sentence are
-fed their last tokens, which gives the policies; the incremental state is re-ordered into one row
-for each of the k·k one-token extensions, which are fed too, for their values; the best extensions
-become the beams, and the beams' state is re-ordered after their parents. So k + k² rows a step are
+Upon fairseq's incremental decoding (`listing_states.py` has two ways to keep its states), in
+lock-step: in each step the k beams of every sentence are fed their last tokens, which gives the
+policies; then each of the k·k one-token extensions is fed, from its beam's state, for its value;
+the best extensions become the beams, with the states of their parents. So k + k² rows a step are
 evaluated, as the paper counts them, and what an extension's evaluation left is thrown away. Only
 values are computed of extensions. A sentence that is finished stays in the batch until all are.
 """
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 from listing_rules import Decoded, Rules
-from listing_states import AlignedRows
+from listing_states import BeginRows, Rows
 from torch import Tensor
 
 from fairseq_mcts.search.options import VgbsOptions
@@ -26,9 +26,14 @@ Finished = tuple[float, tuple[int, ...]]  # score, tokens
 
 @torch.no_grad()
 def decode_vgbs(
-    model: Any, sources: Sequence[Tensor], options: VgbsOptions, rules: Rules
+    model: Any,
+    sources: Sequence[Tensor],
+    options: VgbsOptions,
+    rules: Rules,
+    begin: BeginRows,  # how states are kept
 ) -> Decoded:
-    search = _BeamSearch(model, sources, options, rules)
+    network = begin(model, sources, int(options.beam))
+    search = _BeamSearch(network, len(sources), options, rules)
     while not search.is_done.all():
         search.step()
     # of equal scores the one that finished first
@@ -37,13 +42,12 @@ def decode_vgbs(
 
 
 class _BeamSearch:
-    def __init__(
-        self, model: Any, sources: Sequence[Tensor], options: VgbsOptions, rules: Rules
-    ) -> None:
+    def __init__(self, network: Rows, count: int, options: VgbsOptions, rules: Rules) -> None:
+        """`network` has a row for each beam of each of `count` sentences."""
         self.options, self.rules = options, rules
         self.width = width = int(options.beam)
-        self.sentences = count = len(sources)
-        self.network = AlignedRows.begin(model, sources, copies=width)
+        self.sentences = count
+        self.network = network
         self.tokens = torch.full((count * width, 1), rules.eos)  # [S·k, t + 1]
         self.totals = np.zeros((count, width))  # [S, k] log-probabilities of the beams
         self.is_beam = np.zeros((count, width), np.bool_)

@@ -1,6 +1,7 @@
-"""Sampling and reranking by the value (S+RV) the obvious way, for `against_listing.py`.
+"""Sampling and reranking by the value (S+RV) the way the paper's listing does MCTS.
 
-Upon fairseq's incremental decoding, in lock-step: n rows for each sentence, all in one batch, which
+Upon fairseq's incremental decoding (`listing_states.py` has two ways to keep its states), in
+lock-step: n rows for each sentence, all in one batch, which
 draw a token each per step. Samples share nothing, however alike they are. A sample that is finished
 is fed its eos, for the value, and padding from then on until all are finished. Random numbers are
 those of this project, so that its samples must be the same.
@@ -13,7 +14,7 @@ from typing import Any
 
 import torch
 from listing_rules import Decoded, Rules
-from listing_states import AlignedRows
+from listing_states import BeginRows
 from torch import Tensor
 
 from fairseq_mcts.search.options import SrOptions
@@ -27,9 +28,10 @@ def decode_samples(
     options: SrOptions,  # rank_by="value", without filters
     rules: Rules,
     seeds: Sequence[int],  # [S]
+    begin: BeginRows,  # how states are kept
 ) -> Decoded:
     samples = int(options.samples)
-    network = AlignedRows.begin(model, sources, copies=samples)
+    network = begin(model, sources, samples)
     owners = [(seed, sample) for seed in seeds for sample in range(samples)]
     count = len(owners)
     tokens = torch.full((count, 1), rules.eos)  # [S·n, t + 1]
@@ -55,9 +57,9 @@ def decode_samples(
         tokens = torch.cat([tokens, drawn[:, None]], dim=1)
         ended |= drawn == rules.eos
     outputs = []
-    for begin in range(0, count, samples):
+    for first in range(0, count, samples):
         # of equal values the more probable, of equal ones the earlier sample
-        best = max(range(begin, begin + samples), key=lambda row: (scores[row], totals[row]))
+        best = max(range(first, first + samples), key=lambda row: (scores[row], totals[row]))
         outputs.append(tuple(one for one in tokens[best, 1:].tolist() if one != rules.pad))
     return Decoded(outputs, rows, in_vain)
 

@@ -1,20 +1,21 @@
 """fairseq's incremental decoding, as the listing's searches use it.
 
-`AlignedRows` is fairseq's usual way, for searches whose rows all have the same length: the
-decoder's own forward with an incremental state, which is re-ordered when hypotheses change places.
+`NodeNetwork` is the listing's way. Each node's state is kept by itself; for a batch the states are
+stacked into fairseq's incremental state and taken apart again afterwards. Padding on the left makes
+their lengths equal, so that one pass does for all; the sources' keys and values are computed once
+per sentence; and states that were taken apart are views, not copies. A tree search, whose nodes
+have different lengths and are visited in any order, can hardly do otherwise.
 
-`NodeNetwork` serves a tree search, whose nodes have different lengths and are visited in any order.
-Each node's state is kept by itself; for a batch the states are stacked into fairseq's incremental
-state and taken apart again afterwards. Padding on the left makes their lengths equal, so that one
-pass does for all; the sources' keys and values are computed once per sentence; and states that were
-taken apart are views, not copies.
+Beams and samples go on in step, so two ways are open to them. `RowsInDictionary` is the listing's.
+`AlignedRows` is fairseq's own: one incremental state for all rows, which is re-ordered when
+hypotheses change places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -35,6 +36,26 @@ def encode(model: Any, sources: Sequence[Tensor]) -> dict[str, list[Tensor]]:
     return encoder_out
 
 
+class Rows(Protocol):
+    """Hypotheses of one length, and what the decoder remembers of each."""
+
+    def policies(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-probabilities [n, V] and values [n] after the last column of `tokens` [n, t]."""
+        ...
+
+    def values(self, tokens: Tensor) -> Tensor:
+        """Values [n] alone, which spares the output layer."""
+        ...
+
+    def reordered(self, rows: Tensor) -> Rows:
+        """Rows that go on from these, each from any of them; these stay as they are."""
+        ...
+
+
+# of a model, sources, and how many neighbouring rows each of them gets
+BeginRows = Callable[[Any, Sequence[Tensor], int], Rows]
+
+
 class AlignedRows:
     """Hypotheses of one length: what the decoder remembers of each, and its source."""
 
@@ -53,14 +74,12 @@ class AlignedRows:
         return cls(model, encoder_out, {})
 
     def policies(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probabilities [n, V] and values [n] after the last column of `tokens` [n, t]."""
         logits, extra = self._model.decoder(
             tokens, encoder_out=self._encoder_out, incremental_state=self._incremental
         )
         return torch.log_softmax(logits[:, -1], dim=-1), extra["value"][:, -1]
 
     def values(self, tokens: Tensor) -> Tensor:
-        """Values [n] alone, which spares the output layer."""
         _, extra = self._model.decoder(
             tokens,
             encoder_out=self._encoder_out,
@@ -70,7 +89,6 @@ class AlignedRows:
         return extra["value"][:, -1]
 
     def reordered(self, rows: Tensor) -> AlignedRows:
-        """Rows that go on from these, each from any of them; these stay as they are."""
         incremental = {module: dict(cache) for module, cache in self._incremental.items()}
         self._model.decoder.reorder_incremental_state_scripting(incremental, rows)
         encoder_out = self._model.encoder.reorder_encoder_out(self._encoder_out, rows)
@@ -129,6 +147,11 @@ class NodeNetwork:
 
     def feed(self, stacked: StackedRows, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [n, V] and values [n] after one more token [n]; the rows grow by it."""
+        features = self.features(stacked, tokens)
+        return self.decoder.output_layer(features), self.decoder.value_head(features)[1]
+
+    def features(self, stacked: StackedRows, tokens: Tensor) -> Tensor:
+        """[n, C] what both heads read after one more token [n]; the rows grow by it."""
         decoder = self.decoder
         positions = decoder.embed_positions.weight[
             stacked.lengths + decoder.embed_positions.padding_idx + 1
@@ -147,8 +170,8 @@ class NodeNetwork:
                 need_weights=False,
             )
         stacked.lengths = stacked.lengths + 1
-        features = decoder.layer_norm(x).squeeze(1)  # [n, C]
-        return decoder.output_layer(features), decoder.value_head(features)[1]
+        features: Tensor = decoder.layer_norm(x).squeeze(1)
+        return features
 
     def take_apart(self, stacked: StackedRows) -> list[State]:
         caches = [
@@ -159,3 +182,42 @@ class NodeNetwork:
             [(cache["prev_key"][row, pad:], cache["prev_value"][row, pad:]) for cache in caches]
             for row, pad in enumerate(stacked.padding.tolist())
         ]
+
+
+class RowsInDictionary:
+    """Hypotheses of one length, a state of its own for each; see `Rows`."""
+
+    def __init__(self, network: NodeNetwork, sentences: Tensor, states: dict[int, State]) -> None:
+        self._network = network
+        self._sentences = sentences  # [n]
+        self._states = states  # by row
+
+    @classmethod
+    def begin(cls, model: Any, sources: Sequence[Tensor], copies: int) -> RowsInDictionary:
+        """`copies` neighbouring rows for each sentence, with nothing fed yet."""
+        network = NodeNetwork(model, sources)
+        sentences = torch.arange(len(sources)).repeat_interleave(copies)
+        return cls(
+            network, sentences, {row: network.empty_state() for row in range(len(sentences))}
+        )
+
+    def policies(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        features = self._features(tokens)
+        decoder = self._network.decoder
+        logprobs = torch.log_softmax(decoder.output_layer(features), dim=-1)
+        return logprobs, decoder.value_head(features)[1]
+
+    def values(self, tokens: Tensor) -> Tensor:
+        values: Tensor = self._network.decoder.value_head(self._features(tokens))[1]
+        return values
+
+    def _features(self, tokens: Tensor) -> Tensor:
+        """[n, C] after the last of `tokens` [n, t]; the states are those behind it from now on."""
+        stacked = self._network.stack(list(self._states.values()), self._sentences)
+        features = self._network.features(stacked, tokens[:, -1])
+        self._states = dict(enumerate(self._network.take_apart(stacked)))
+        return features
+
+    def reordered(self, rows: Tensor) -> RowsInDictionary:
+        states = {row: self._states[before] for row, before in enumerate(rows.tolist())}
+        return RowsInDictionary(self._network, self._sentences[rows], states)
