@@ -30,6 +30,10 @@ _USUAL_PROBABILITIES = (
 )
 
 
+# how far the float32 mean of some hundred buckets may be from the exact one, relative to them
+VALUE_ROUNDING = 1e-4
+
+
 class SearchMemoryError(RuntimeError):
     """A batch of sentences needs more memory than it may have."""
 
@@ -83,6 +87,15 @@ class Member:
     def bytes_per_slot(self) -> int:
         """Memory of one remembered prefix: its keys, values and features."""
         return self.stepper.bytes_per_slot + self.unread.bytes_per_slot
+
+    @property
+    def highest_value(self) -> float:
+        """No value of this member is greater."""
+        head = self.model.decoder.value_head
+        if type(head) is not ValueHead:
+            return np.inf
+        # a mean of bucket means, but for rounding
+        return head.high + VALUE_ROUNDING * max(abs(head.low), abs(head.high))
 
     def encode(self, sources: Sequence[Tensor]) -> EncoderOut:
         """The encoder's output for all sentences (of any lengths, unpadded), in their order."""
@@ -219,6 +232,11 @@ class NetworkEvaluator:
     def bytes_per_slot(self) -> int:
         """Memory of one remembered prefix, in all members."""
         return sum(member.bytes_per_slot for member in self._members)
+
+    @property
+    def highest_value(self) -> float:
+        """No value is greater; infinity if a head is not known to have a range."""
+        return float(np.mean([one.highest_value for one in self._members if one.value]))
 
     @torch.no_grad()
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:

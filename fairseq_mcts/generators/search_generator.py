@@ -3,7 +3,7 @@
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from fairseq_mcts.search import Hypothesis, make_search
 from fairseq_mcts.search.compiled import announce_compilation
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.driver import run
-from fairseq_mcts.search.options import MctsOptions, Options, SrOptions
+from fairseq_mcts.search.options import MctsOptions, Options, SrOptions, VgbsOptions
 
 # position of eos itself, whose value is asked for, behind that of the last token
 POSITIONS_BEYOND_LENGTH = 2
@@ -181,8 +181,11 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             prefixes=prefixes,
             no_repeat_ngram_size=self._limits.no_repeat_ngram_size,
         )
+        options = self._options
+        if isinstance(options, VgbsOptions) and self._uses_value:
+            options = replace(options, highest_value=evaluator.highest_value)
         search = make_search(
-            self._options,
+            options,
             constraints,
             seed=[sentence_seed(self._seed, source) for source in sources],
             n_best=self._limits.n_best,

@@ -1,9 +1,9 @@
 """Beam search, and value-guided beam search (He et al. 2017; Leblond et al. 2021, section 4.2).
 
-A step of value-guided beam search evaluates the k² proposals it ranks, and these evaluations hold
-the next step's policies, so that a step costs k² evaluations and not the k + k² it is charged for.
-Policies are read of the k that go on alone: an output layer costs as much as a small decoder.
-Without a value (beam search, or α = 0) a step costs k.
+A step of value-guided beam search evaluates those of its k² proposals that may be kept, and these
+evaluations hold the next step's policies, so that a step costs at most k² evaluations and not the
+k + k² it is charged for. Policies are read of the k that go on alone: an output layer costs as much
+as a small decoder. Without a value (beam search, or α = 0) a step costs k.
 """
 
 from collections.abc import Sequence
@@ -58,15 +58,17 @@ class BeamSearch(TreeStore):
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
         if not self._begun:
             return self._begin(), ()
-        wanted = np.empty(self._make_room_for_step(), np.int32)
-        count = kernels.advance(
-            self.tree, self._beams, self._active, self._rules, self._with_values, wanted
-        )
-        self._collect_finished()
+        wanted, count = np.empty(0, np.int32), 0
+        while count == 0 and len(self._active):
+            wanted = np.empty(self._make_room_for_step(), np.int32)
+            count = kernels.advance(
+                self.tree, self._beams, self._active, self._rules, self._with_values, wanted
+            )
+            self._collect_finished()
         if self._with_values and len(self._active):
             # all sentences are at the same point of a step
-            ranking = self._beams.phase[self._active[0]] == kernels.RANKING
-            self.question = self._of_proposals if ranking else self._of_chosen
+            proposing = self._beams.phase[self._active[0]] == kernels.PROPOSING
+            self.question = self._of_chosen if proposing else self._of_proposals
         return self.constraints.requests(self.tree, wanted[:count]), ()
 
     def _make_room_for_step(self) -> int:
@@ -77,11 +79,20 @@ class BeamSearch(TreeStore):
             self.make_room(int(2 * widths.sum()))
             return int(widths.sum())
         proposals = int((widths * (widths + 1)).sum())
-        if len(self._active) and self._beams.phase[self._active[0]] == kernels.PROPOSING:
+        phase = self._beams.phase[self._active[0]]
+        if phase == kernels.PROPOSING:
+            # each beam proposes eos at most once
+            self.make_room(int(2 * widths.sum()))
+        elif phase == kernels.COMPARING:
             self.make_room(proposals)
         return proposals
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
+        if self.question.value and answers.values.max() > self._rules.highest_value:
+            raise ValueError(
+                f"highest_value: is {self._rules.highest_value}, but there is a value of "
+                f"{answers.values.max()}"
+            )
         self.store_answers(requests, answers, self.question)
 
     def receive_scores(self, scores: Float64) -> None:
@@ -134,6 +145,7 @@ def _rules(eos: int, options: BeamOptions | VgbsOptions) -> kernels.Rules:
             log_value=options.value_scale == "log",
             value_low=float(options.value_bounds[0]),
             value_high=float(options.value_bounds[1]),
+            highest_value=float(options.highest_value),
         )
     return kernels.Rules(
         eos=eos,
@@ -143,6 +155,7 @@ def _rules(eos: int, options: BeamOptions | VgbsOptions) -> kernels.Rules:
         log_value=False,
         value_low=0.0,
         value_high=0.0,
+        highest_value=np.inf,
     )
 
 

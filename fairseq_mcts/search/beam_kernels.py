@@ -3,6 +3,11 @@
 The rules are fairseq's: each beam proposes its k best tokens (one more where eos is among them),
 all proposals of a sentence are ranked together, those among the first k that end in eos are
 finished, the k best others go on.
+
+With a value, most proposals need not be evaluated to be ranked. The most probable ones are, until k
+of them do not end in eos; the k-th best score of these is what the others have to reach, and a
+proposal that would not with the greatest value there is has no part in the step. The idea is that
+of best-first beam search (Meister et al. 2020): same result, fewer evaluations.
 """
 
 import math
@@ -13,6 +18,7 @@ from numpy.typing import NDArray
 
 from fairseq_mcts.search.compiled import compiled
 from fairseq_mcts.search.tree import (
+    NO_NODE,
     Float64,
     Int32,
     Tree,
@@ -24,8 +30,9 @@ Int64 = NDArray[np.int64]
 
 # phases of a sentence
 PROPOSING = 0  # its beams' policies are known
-RANKING = 1  # its proposals' values are known
-FINISHED = 2
+COMPARING = 1  # the values of its most probable proposals are known
+RANKING = 2  # the values of all proposals that may be kept are known
+FINISHED = 3
 
 # how a finished sentence's sum of log-probabilities becomes its score
 NO_NORMALIZATION = 0
@@ -49,7 +56,7 @@ class Beams(NamedTuple):
     proposal_beam: Int32  # [S, M] the beam that proposes
     proposal_action: Int32  # [S, M] which of its actions
     proposal_total: Float64  # [S, M]
-    proposal_node: Int32  # [S, M] its slot, if proposals are evaluated before they are ranked
+    proposal_node: Int32  # [S, M] its slot, NO_NODE while it is not evaluated
     charged: Int64  # [S]
     made: Int64  # [S]
 
@@ -64,6 +71,7 @@ class Rules(NamedTuple):
     log_value: bool
     value_low: float
     value_high: float
+    highest_value: float  # no value is greater
 
 
 @compiled
@@ -109,6 +117,7 @@ def propose(tree: Tree, beams: Beams, sentence: int, rules: Rules) -> None:
             if tree.actions[node, action].token == rules.eos:
                 wanted = width + 1
         for action in range(min(wanted, tree.prefixes[node].num_actions)):
+            beams.proposal_node[sentence, count] = NO_NODE
             beams.proposal_beam[sentence, count] = beam
             beams.proposal_action[sentence, count] = action
             beams.proposal_total[sentence, count] = (
@@ -116,6 +125,82 @@ def propose(tree: Tree, beams: Beams, sentence: int, rules: Rules) -> None:
             )
             count += 1
     beams.num_proposals[sentence] = count
+
+
+@compiled
+def ends_in_eos(tree: Tree, beams: Beams, sentence: int, proposal: int, rules: Rules) -> bool:
+    """Whether a proposal finishes its sentence."""
+    node = beams.node[sentence, beams.proposal_beam[sentence, proposal]]
+    action = tree.actions[node, beams.proposal_action[sentence, proposal]]
+    return bool(action.token == rules.eos)
+
+
+@compiled
+def open_proposal(tree: Tree, beams: Beams, sentence: int, proposal: int) -> int:
+    """A slot for a proposal that is to be evaluated."""
+    node = beams.node[sentence, beams.proposal_beam[sentence, proposal]]
+    slot = allocate_child(tree, node, beams.proposal_action[sentence, proposal])
+    beams.proposal_node[sentence, proposal] = slot
+    return slot
+
+
+@compiled
+def open_most_probable(
+    tree: Tree, beams: Beams, sentence: int, rules: Rules, wanted: Int32, count: int
+) -> int:
+    """Appends the most probable proposals to `wanted`, until k of them do not end in eos."""
+    going_on = 0
+    for _ in range(beams.num_proposals[sentence]):
+        if going_on == beams.width[sentence]:
+            break
+        best = -1
+        for proposal in range(beams.num_proposals[sentence]):
+            if beams.proposal_node[sentence, proposal] == NO_NODE and (
+                best < 0
+                or beams.proposal_total[sentence, proposal] > beams.proposal_total[sentence, best]
+            ):
+                best = proposal
+        wanted[count] = open_proposal(tree, beams, sentence, best)
+        count += 1
+        if not ends_in_eos(tree, beams, sentence, best, rules):
+            going_on += 1
+    return count
+
+
+@compiled
+def score_to_reach(tree: Tree, beams: Beams, sentence: int, rules: Rules) -> float:
+    """The k-th best score of the evaluated proposals that do not end in eos."""
+    length = tree.prefixes[beams.node[sentence, 0]].depth + 1
+    best = np.full(beams.width[sentence], -np.inf)  # descending
+    for proposal in range(beams.num_proposals[sentence]):
+        slot = beams.proposal_node[sentence, proposal]
+        if slot == NO_NODE or ends_in_eos(tree, beams, sentence, proposal, rules):
+            continue
+        total, value = beams.proposal_total[sentence, proposal], tree.prefixes[slot].value
+        score = ranking_score(total, length, value, rules)
+        for place in range(len(best)):
+            if score > best[place]:
+                best[place], score = score, best[place]
+    return best[-1]
+
+
+@compiled
+def open_possible(
+    tree: Tree, beams: Beams, sentence: int, rules: Rules, wanted: Int32, count: int
+) -> int:
+    """Appends all other proposals to `wanted` that may be kept, whatever their values are."""
+    length = tree.prefixes[beams.node[sentence, 0]].depth + 1
+    needed = score_to_reach(tree, beams, sentence, rules)
+    for proposal in range(beams.num_proposals[sentence]):
+        total = beams.proposal_total[sentence, proposal]
+        if (
+            beams.proposal_node[sentence, proposal] == NO_NODE
+            # equal scores are ranked by other things
+            and ranking_score(total, length, rules.highest_value, rules) >= needed
+        ):
+            wanted[count] = open_proposal(tree, beams, sentence, proposal)
+            count += 1
+    return count
 
 
 class Ranked(NamedTuple):
@@ -143,17 +228,21 @@ def ranks_before(proposals: Ranked, one: int, other: int) -> bool:
 def to_be_ranked(
     tree: Tree, beams: Beams, sentence: int, rules: Rules, with_values: bool
 ) -> Ranked:
-    """The proposals of a sentence."""
+    """The proposals of a sentence; those that were not evaluated come last, where nothing is kept,
+    since k others stand before them."""
     count = beams.num_proposals[sentence]
     length = tree.prefixes[beams.node[sentence, 0]].depth + 1
     scores, priors = np.empty(count, np.float64), np.empty(count, np.float64)
     tokens, proposing = np.empty(count, np.int32), np.empty(count, np.int32)
     for proposal in range(count):
-        value = 0.0
-        if with_values:
-            value = tree.prefixes[beams.proposal_node[sentence, proposal]].value
+        slot = beams.proposal_node[sentence, proposal]
         total = beams.proposal_total[sentence, proposal]
-        scores[proposal] = ranking_score(total, length, value, rules)
+        if not with_values:
+            scores[proposal] = ranking_score(total, length, 0.0, rules)
+        elif slot == NO_NODE:
+            scores[proposal] = -np.inf
+        else:
+            scores[proposal] = ranking_score(total, length, tree.prefixes[slot].value, rules)
         beam = beams.proposal_beam[sentence, proposal]
         action = tree.actions[beams.node[sentence, beam], beams.proposal_action[sentence, proposal]]
         priors[proposal] = action.weight
@@ -233,7 +322,7 @@ def _release_rest(
             release_branch(tree, old_nodes[beam])
     if with_values:
         for proposal in range(len(kept)):
-            if not kept[proposal]:
+            if not kept[proposal] and beams.proposal_node[sentence, proposal] != NO_NODE:
                 release_branch(tree, beams.proposal_node[sentence, proposal])
 
 
@@ -246,9 +335,11 @@ def advance(
     with_values: bool,
     wanted: Int32,  # [w] out: slots to be evaluated
 ) -> int:
-    """Brings each active sentence to where it needs the network; how many slots that takes.
+    """Brings each active sentence to its next point in a step; how many slots the network is
+    asked about there, which may be none.
 
-    With values a step has two such points: the proposals' values, the policies of those kept.
+    With values a step has three such points, at which all sentences are together: the values of the
+    most probable proposals, those of others, the policies of those kept.
     """
     count = 0
     for sentence in active:
@@ -258,17 +349,17 @@ def advance(
             count = _list_beams(beams, sentence, wanted, count)
             continue
         before = count
+        if beams.phase[sentence] == COMPARING:
+            beams.phase[sentence] = RANKING
+            count = open_possible(tree, beams, sentence, rules, wanted, count)
+            beams.made[sentence] += count - before
+            continue
         beams.charged[sentence] += beams.num_beams[sentence]
         propose(tree, beams, sentence, rules)
         if with_values:
             beams.charged[sentence] += beams.num_proposals[sentence]
-            for proposal in range(beams.num_proposals[sentence]):
-                node = beams.node[sentence, beams.proposal_beam[sentence, proposal]]
-                child = allocate_child(tree, node, beams.proposal_action[sentence, proposal])
-                beams.proposal_node[sentence, proposal] = child
-                wanted[count] = child
-                count += 1
-            beams.phase[sentence] = RANKING
+            beams.phase[sentence] = COMPARING
+            count = open_most_probable(tree, beams, sentence, rules, wanted, count)
         else:
             keep_best(tree, beams, sentence, rules, with_values)
             count = _list_beams(beams, sentence, wanted, count)

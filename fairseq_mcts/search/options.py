@@ -95,6 +95,9 @@ class VgbsOptions:
     temperature: float = 1.0
     value_scale: str = "plain"
     value_bounds: tuple[float, float] = (1e-6, 1.0)  # values are clipped to it before their log
+    # No value of the model is greater. It changes no result, but the less it is the fewer
+    # evaluations are made.
+    highest_value: float = math.inf
 
     def __post_init__(self) -> None:
         _at_least_one("beam", self.beam)
@@ -105,6 +108,7 @@ class VgbsOptions:
             len(self.value_bounds) == 2 and 0 < self.value_bounds[0] < self.value_bounds[1],
             f"value_bounds: must be (low, high) with 0 < low < high, is {self.value_bounds}",
         )
+        _require(not math.isnan(self.highest_value), "highest_value: must be a number, is nan")
 
 
 @dataclass(frozen=True, kw_only=True)

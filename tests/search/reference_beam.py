@@ -31,6 +31,7 @@ class VgbsOptions:
     temperature: float = 1.0
     value_scale: str = "plain"
     value_bounds: tuple[float, float] = (1e-6, 1.0)
+    highest_value: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class BeamResult:
     answers: list[Answer]  # all finished sentences, best first
     charged: int
     asked: list[Prefix]
+    needed: list[Prefix]  # without those whose value can't matter
 
 
 RankBy = Callable[[float, int, "float | None"], float]  # (sum, length with EOS, value) -> score
@@ -91,6 +93,7 @@ def reference_vgbs(model: Model, sentence: int, rules: Rules, options: VgbsOptio
         with_value=options.alpha > 0,
         rank_by=score,
         final_score=score,
+        highest_value=options.highest_value,
     )
 
 
@@ -103,10 +106,12 @@ def _search(
     with_value: bool,
     rank_by: RankBy,
     final_score: RankBy,
+    highest_value: float = math.inf,
 ) -> BeamResult:
     active = [Proposal((), 0.0, 0.0, None, 0, 0.0)]
     finished: list[Proposal] = []
     charged = 0
+    in_vain: set[Prefix] = set()
     while active and len(finished) < width:
         proposals = []
         for rank, beam in enumerate(active):
@@ -119,6 +124,9 @@ def _search(
                 charged += with_value
                 worth = rank_by(total, len(prefix), value)
                 proposals.append(Proposal(prefix, total, logprobs[token], value, rank, worth))
+        if with_value:
+            needed = _worth_asking(proposals, rules, width, rank_by, highest_value)
+            in_vain |= {p.prefix for p in proposals if p not in needed}
         proposals.sort(key=lambda p: (-p.rank_by, -p.token_logprob, p.prefix[-1], p.parent_rank))
         ended = [p for p in proposals[:width] if rules.finished(p.prefix)]
         finished += ended[: width - len(finished)]
@@ -134,9 +142,33 @@ def _search(
         )
         for p in finished
     ]
+    asked = network.distinct()
     return BeamResult(
-        sorted(answers, key=lambda answer: -answer.score), charged, network.distinct()
+        sorted(answers, key=lambda answer: -answer.score),
+        charged,
+        asked,
+        [prefix for prefix in asked if prefix not in in_vain],
     )
+
+
+def _worth_asking(
+    proposals: list[Proposal], rules: Rules, width: int, rank_by: RankBy, highest_value: float
+) -> list[Proposal]:
+    """The most probable, until k do not end in EOS; and what may rank with the worst of these."""
+    first: list[Proposal] = []
+    going_on: list[float] = []
+    for proposal in sorted(proposals, key=lambda p: -p.total):
+        if len(going_on) == width:
+            break
+        first.append(proposal)
+        if not rules.finished(proposal.prefix):
+            going_on.append(proposal.rank_by)
+    needed = min(going_on) if len(going_on) == width else -math.inf
+    return first + [
+        p
+        for p in proposals
+        if p not in first and rank_by(p.total, len(p.prefix), highest_value) >= needed
+    ]
 
 
 def _most_probable(logprobs: list[float], allowed: list[int], width: int, eos: int) -> list[int]:

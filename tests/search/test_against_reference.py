@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -133,6 +134,9 @@ def test_vgbs(value_scale: str, data: st.DataObject) -> None:
         temperature=data.draw(st.sampled_from(temperatures), label="temperature"),
         value_scale=value_scale,
         value_bounds=data.draw(st.sampled_from(((1e-6, 1.0), (0.1, 0.7))), label="value_bounds"),
+        highest_value=data.draw(
+            st.sampled_from((math.inf, 1.0, problem.model.highest_value)), label="highest_value"
+        ),
     )
     n_best = data.draw(st.integers(1, options.beam), label="n_best")
     results, evaluate = run(problem, search="vgbs", n_best=n_best, **vars(options))
@@ -140,7 +144,7 @@ def test_vgbs(value_scale: str, data: st.DataObject) -> None:
         reference = reference_vgbs(problem.model, sentence, rules_of(problem, index), options)
         assert_same_list(results[index], reference.answers[:n_best])
         assert_same_accounts(
-            results[index], reference.charged, reference.asked, evaluate.asked[index]
+            results[index], reference.charged, reference.needed, evaluate.asked[index]
         )
 
 

@@ -76,6 +76,12 @@ def test_values_of_finished_sentences_that_are_no_numbers(fault: float) -> None:
         assert re.search(r"(?i)value", str(error.value))
 
 
+def test_a_value_above_the_highest() -> None:
+    highest = 0.9 * max(MODEL(sentence, ())[1] for sentence in range(3))
+    with pytest.raises(ValueError, match=f"^highest_value: is {highest}, but there is a value of"):
+        call(ToyEvaluator(MODEL, EOS, range(3)), search="vgbs", highest_value=highest)
+
+
 RESHAPED = {
     "one row too many": lambda lp, v: (np.concatenate([lp, lp[:1]]), v),
     "one value too many": lambda lp, v: (lp, np.concatenate([v, v[:1]])),
@@ -285,6 +291,7 @@ BAD_OPTIONS = [
     ("sr", "metric", {"rank_by": "metric", "metric": 0.5}),
     ("mcts", "budget", {"budget": [3, 4]}),
     ("beam", "seed", {"seed": [1, 2]}),
+    ("vgbs", "highest_value", {"highest_value": np.nan}),
     ("vgbs", "n_best", {"beam": 3, "n_best": 4}),
     ("beam", "beam", {"beam": 0}),
     ("beam", "n_best", {"n_best": 6}),

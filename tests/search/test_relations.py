@@ -132,6 +132,24 @@ def test_equal_values_guide_nowhere(problem: ToyProblem, beam: int) -> None:
     assert [[h.tokens for h in row] for row in guided] == [[h.tokens for h in row] for row in plain]
 
 
+def test_vgbs_evaluates_less_where_values_are_known_to_be_small() -> None:
+    """The less a value can be at most, the fewer evaluations; and the same comes out."""
+    model = ToyModel(vocab=12, eos=0, seed=5, policy="peaked", values="negative")
+    problem = ToyProblem(model, tuple(range(20)), max_len=8)
+    found = {
+        highest: run(problem, search="vgbs", beam=5, alpha=0.3, highest_value=highest)[0]
+        for highest in (0.0, 1.0, np.inf)
+    }
+    made = {}
+    for highest, results in found.items():
+        for [one], [other] in zip(results, found[np.inf], strict=True):
+            assert one.tokens == other.tokens
+            assert one.score == other.score
+            assert one.evaluations.charged == other.evaluations.charged
+        made[highest] = sum(one.evaluations.made for [one] in results)
+    assert made[0.0] < made[1.0] < made[np.inf]
+
+
 # ---- samples ----
 
 

@@ -36,6 +36,8 @@ _VALUE_OF: dict[str, Callable[[float], float]] = {
     "narrow": lambda u: 0.5 + 1e-8 * u,
 }
 VALUES = tuple(_VALUE_OF)
+# The most that each can be.
+_HIGHEST = {"constant": 0.5, "zero": 0.0, "negative": 0.0, "narrow": 0.5 + 1e-8}
 
 Prefix = tuple[int, ...]
 
@@ -85,6 +87,10 @@ class ToyModel:
         log_total = math.log(sum(math.exp(logit) for logit in logits))
         logprobs = [round((logit - log_total) * _GRID) / _GRID for logit in logits]
         return np.array(logprobs), _VALUE_OF[self.values](unit(state))
+
+    @property
+    def highest_value(self) -> float:
+        return _HIGHEST.get(self.values, 1.0)
 
     def _logit(self, u: float) -> float:
         if self.policy == "flat":
