@@ -124,9 +124,9 @@ def measure(case: Case, rival: Rival, options: argparse.Namespace) -> Iterator[c
             seconds[way] / seconds["here"],
             common.at_least(BAR) if way == LISTING else None,
             {
-                "listing s": seconds[way],
+                "rival s": seconds[way],
                 "here s": seconds["here"],
-                "rows listing": decoded.rows,
+                "rows rival": decoded.rows,
                 "rows in vain": decoded.rows_in_vain,
                 "rows here": generator.statistics.timing.network_rows // len(here),  # of one turn
                 "sentences that differ": differing,

@@ -1,10 +1,10 @@
 """Sampling and reranking by the value (S+RV) the way the paper's listing does MCTS.
 
 Upon fairseq's incremental decoding (`listing_states.py` has two ways to keep its states), in
-lock-step: n rows for each sentence, all in one batch, which
-draw a token each per step. Samples share nothing, however alike they are. A sample that is finished
-is fed its eos, for the value, and padding from then on until all are finished. Random numbers are
-those of this project, so that its samples must be the same.
+lock-step: n rows for each sentence, all in one batch, which draw a token each per step. Samples
+share nothing, however alike they are. A sample that is finished is fed its eos, for the value, and
+padding from then on until all are finished. Random numbers are those of this project, so that its
+samples must be the same.
 """
 
 from __future__ import annotations

@@ -139,7 +139,8 @@ class NodeNetwork:
                 )
         return StackedRows(
             incremental,
-            self.source[sentences],
+            # not read, since its keys and values are in the incremental state: no copies of it
+            self.source[:1].expand(len(states), -1, -1),
             self.source_mask[sentences],
             lengths,
             longest - lengths,

@@ -126,7 +126,7 @@ class BareNetwork:
     def __init__(self, model: Any, sources: Sequence[Tensor], record: Recording) -> None:
         dictionary = model.decoder.dictionary
         vocabulary = Vocabulary(dictionary.eos(), dictionary.pad(), (dictionary.pad(),))
-        # weights are brought into order once, not once a batch of sentences as a generator does
+        # weights are brought into order once, as by a generator
         self._member = Member(model, vocabulary, policy=True, value=True)
         self._sources = sources
         self._record = record

@@ -31,6 +31,11 @@ class KeyValuePool:
         rows = self.keys[0]
         return 2 * len(self.keys) * math.prod(rows.shape[1:]) * rows.element_size()
 
+    @property
+    def tensors(self) -> list[Tensor]:
+        """The keys of all layers, then the values: [N, ...] each."""
+        return [*self.keys, *self.values]
+
     def reserve(self, capacity: int) -> None:
         """Makes room for `capacity` slots; one layer at a time, so that little is held twice."""
         if capacity <= self.capacity:

@@ -16,7 +16,7 @@ from fairseq_mcts.decoding import Network
 
 RowFunction = Callable[[Tensor], Tensor]  # [n, C] -> [n, D]
 
-# Numbers in a weight from which on packing pays (benchmarks/products.py). With AVX-512 that is
+# Packing pays for weights of more numbers than this (benchmarks/products.py). With AVX-512 that is
 # nearly always. Without it, weights that no longer fit a core's own cache gain up to 1.6 × at 20
 # rows, smaller ones lose up to 2 ×. Not by a measurement at run time: which of two products
 # computes a row decides its last bits, and these must not change from one run to the next.

@@ -116,19 +116,26 @@ class Member:
         """Sentences of nearly the same length in one pass each: nothing is computed of long
         paddings, where the longest sentence of a batch is twice as long as most."""
         lengths = [padded_length(len(source)) for source in sources]
-        longest = max(lengths)
-        states = torch.empty(0)  # [T, S, C], as soon as C is known
-        is_padding = torch.ones(len(sources), longest, dtype=torch.bool)
+        groups: list[
+            tuple[list[int], Tensor, Tensor]
+        ] = []  # rows, states [T, r, C], padding [r, T]
         for length in sorted(set(lengths)):
             rows = [row for row, own in enumerate(lengths) if own == length]
             encoded = self._encode_padded([sources[row] for row in rows], length)
-            found = encoded["encoder_out"][0][:, : len(rows)]  # [length, r, C]
-            if not len(states):
-                states = found.new_zeros(longest, len(sources), found.size(-1))
-            states[:length, rows] = found
-            for row in rows:
-                is_padding[row, : len(sources[row])] = False
-        return {"encoder_out": [states], "encoder_padding_mask": [is_padding]}
+            states = encoded["encoder_out"][0][:, : len(rows)]
+            masks = encoded["encoder_padding_mask"] or [states.new_zeros(states.shape[1::-1])]
+            groups.append((rows, states, masks[0][: len(rows)].to(torch.bool)))
+        if len(groups) == 1:
+            _, states, padding = groups[0]
+            return {"encoder_out": [states], "encoder_padding_mask": [padding]}
+        longest = max(len(states) for _, states, _ in groups)
+        width = groups[0][1].size(-1)
+        together = groups[0][1].new_zeros(longest, len(sources), width)
+        is_padding = torch.ones(len(sources), longest, dtype=torch.bool)
+        for rows, states, padding in groups:
+            together[: len(states), rows] = states
+            is_padding[rows, : len(states)] = padding
+        return {"encoder_out": [together], "encoder_padding_mask": [is_padding]}
 
     def _encode_in_order_of_length(self, sources: Sequence[Tensor]) -> EncoderOut:
         """For encoders of other make, which may want what fairseq's datasets give them (fairseq's

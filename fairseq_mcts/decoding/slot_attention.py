@@ -88,7 +88,7 @@ def write_means(
         for place in range(count):
             own[place] /= total
         for column in range(size):
-            mean[column] = _ZERO
+            mean[column] = _ZERO / total  # NaN if there is nothing to attend to
         for place in range(0, in_fours, 4):
             weight_0, weight_1 = own[place], own[place + 1]
             weight_2, weight_3 = own[place + 2], own[place + 3]

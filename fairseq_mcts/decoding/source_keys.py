@@ -25,17 +25,23 @@ class SourceKeys(Protocol):
 
 def make_source_keys(
     keys_values: Sequence[KeysValues],
-    is_padding: Tensor,  # [S, T] only behind a sentence's tokens
+    is_padding: Tensor,  # [S, T]
 ) -> SourceKeys:
     """In the form that suits the device."""
     keys = keys_values[0][0]
-    if keys.device.type == "cpu" and keys.dtype == torch.float32:
-        return SourceKeysOnHost(keys_values, is_padding)
-    return SourceKeysOnDevice(keys_values, is_padding)
+    if keys.device.type != "cpu" or keys.dtype != torch.float32 or _has_gaps(is_padding):
+        return SourceKeysOnDevice(keys_values, is_padding)
+    return SourceKeysOnHost(keys_values, is_padding)
+
+
+def _has_gaps(is_padding: Tensor) -> bool:
+    """Whether any source goes on behind a padding."""
+    return bool((is_padding[:, :-1] & ~is_padding[:, 1:]).any())
 
 
 class SourceKeysOnHost:
-    """For the compiled kernel, which reads just the tokens that a sentence has."""
+    """For the compiled kernel, which reads just the tokens that a sentence has; padding only behind
+    them."""
 
     def __init__(self, keys_values: Sequence[KeysValues], is_padding: Tensor) -> None:
         self._keys_values = keys_values

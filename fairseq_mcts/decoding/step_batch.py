@@ -54,11 +54,6 @@ class SentenceGroups:
         self.sentence_bytes = present.tobytes()  # the same, to be compared on the host
         self._layouts: dict[int, tuple[Tensor, Tensor]] = {}  # by multiple
 
-    @property
-    def of_rows(self) -> Tensor:
-        """[n] the sentence of each row."""
-        return torch.from_numpy(self._sentences.astype(np.int64)).to(self._device)
-
     def gather(self, rows: Tensor, multiple: int) -> Tensor:
         """[n, ...] -> [g, c, ...], the first row of a sentence repeated where it has fewer.
 

@@ -59,7 +59,7 @@ class TransformerStepper:
         self._finish = _output_steps(decoder)
         self._layers = [_LayerStep(layer) for layer in decoder.layers]
         parameter = next(decoder.parameters())
-        self._pool = KeyValuePool(
+        self.pool = KeyValuePool(
             len(self._layers),
             self._layers[0].self_attention.key_shape,
             parameter.dtype,
@@ -69,7 +69,7 @@ class TransformerStepper:
 
     @property
     def bytes_per_slot(self) -> int:
-        return self._pool.bytes_per_slot
+        return self.pool.bytes_per_slot
 
     def begin(self, encoder_out: EncoderOut) -> None:
         # contiguous for any number of sentences: torch multiplies others in another way
@@ -81,7 +81,7 @@ class TransformerStepper:
         self._source = make_source_keys(keys_values, is_padding)
 
     def reserve(self, capacity: int) -> None:
-        self._pool.reserve(capacity)
+        self.pool.reserve(capacity)
 
     def step(self, tree: Tree, batch: StepBatch) -> Tensor:
         assert self._source is not None  # `begin` comes first
@@ -89,7 +89,7 @@ class TransformerStepper:
         for index, layer in enumerate(self._layers):
             attention = layer.self_attention
             residual, x = x, layer.before_self_attention(x)
-            x = attention.attend_path(x, self._pool, index, batch)
+            x = attention.attend_path(x, self.pool, index, batch)
             x = layer.behind_self_attention(residual + layer.self_output(x))
 
             attention = layer.cross_attention

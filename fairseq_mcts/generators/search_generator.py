@@ -92,7 +92,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         self._cheating_value = cheating_value
         self.trees = trees
         self._largest_batch: int | None = None  # once a larger one did not fit
-        self._kept_members: list[Member] | None = None
+        self._kept: _KeptMembers | None = None
         penalties = ((self.unk, limits.unk_penalty),) if limits.unk_penalty else ()
         self._vocabulary = Vocabulary(self.eos, self.pad, (self.pad,), penalties)
         self._value_models = torch.nn.ModuleList(value_models).eval()
@@ -140,9 +140,12 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         size = min(len(jobs), self._largest_batch or len(jobs))
         results: list[list[Hypothesis]] = []
         while len(results) < len(jobs):
+            holds_memory = self._kept is not None
             try:
                 results += self._search(jobs[len(results) :][:size], bos_token)
             except (SearchMemoryError, torch.OutOfMemoryError) as error:
+                if holds_memory and isinstance(error, torch.OutOfMemoryError):
+                    continue  # once more without what was kept of the batch before
                 if size == 1:
                     cause = "the device's memory"
                     if isinstance(error, SearchMemoryError):
@@ -151,15 +154,15 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
                         f"{cause} is too little for a single sentence: {error}"
                     ) from error
                 size = self._largest_batch = size // 2
-                self._kept_members = None  # with the memory that they hold
         return results
 
     def _search(self, jobs: list["_Job"], bos_token: int | None) -> list[list[Hypothesis]]:
         begun = time.perf_counter()
+        members = self._take_members()
         sources = [job.source for job in jobs]
         longest, shortest = self._length_limits([len(source) for source in sources])
         evaluator = NetworkEvaluator(
-            self._members(),
+            members,
             self._vocabulary,
             start_token=bos_token,
             max_bytes=self._max_bytes,
@@ -196,24 +199,34 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         slots = search.tree.capacity
         needed = slots * evaluator.bytes_per_slot + search.num_bytes
         self.statistics.peak_bytes = max(self.statistics.peak_bytes, needed)
+        self._keep(members)
         return search.results()
 
-    def _members(self) -> list[Member]:
-        """The models, their weights ordered for decoding.
-
-        For every batch anew, since between two of them a training may have changed the weights;
-        but once if fairseq has made the models ready for inference, behind which it refuses to
-        train them.
-        """
-        if self._kept_members is not None:
-            return self._kept_members
-        models, value_models = list(self.model.models), list(self._value_models)
-        members = make_members(
-            models, value_models, self._vocabulary, separate=self._cheating_value
+    def _take_members(self) -> list[Member]:
+        """The models, their weights ordered for decoding: those of the last batch if they were kept
+        and nothing has changed. A batch that fails leaves none behind."""
+        kept, self._kept = self._kept, None
+        if kept is not None and kept.state == self._state_of_weights():
+            return kept.members
+        return make_members(
+            list(self.model.models),
+            list(self._value_models),
+            self._vocabulary,
+            separate=self._cheating_value,
         )
-        if all(getattr(one, "_is_generation_fast", False) for one in (*models, *value_models)):
-            self._kept_members = members
-        return members
+
+    def _keep(self, members: list[Member]) -> None:
+        """For the next batch, but only of models that fairseq has made ready for inference: others
+        may be trained meanwhile, by optimizers that torch does not see changing weights."""
+        models = (*self.model.models, *self._value_models)
+        if all(getattr(model, "_is_generation_fast", False) for model in models):
+            self._kept = _KeptMembers(members, self._state_of_weights())
+
+    def _state_of_weights(self) -> list[tuple[int, int]]:
+        """Another one when weights were loaded or moved."""
+        models = (*self.model.models, *self._value_models)
+        parameters = (parameter for model in models for parameter in model.parameters())
+        return [(parameter.data_ptr(), parameter._version) for parameter in parameters]
 
     def _length_limits(self, source_lengths: list[int]) -> tuple[list[int], list[int]]:
         """Greatest and least number of tokens per sentence, eos not counted."""
@@ -281,6 +294,14 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         if isinstance(options, MctsOptions):
             return options.leaf == "rollout" or options.terminal == "metric"
         return isinstance(options, SrOptions) and options.rank_by == "metric"
+
+
+@dataclass(frozen=True)
+class _KeptMembers:
+    """What a batch leaves to the next one."""
+
+    members: list[Member]
+    state: list[tuple[int, int]]  # of the weights that they were made of
 
 
 @dataclass(frozen=True)

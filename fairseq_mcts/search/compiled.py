@@ -3,7 +3,7 @@
 numba keys its cache on the file that holds a function, not on the functions which that one calls,
 so an edited helper in another file would leave the old machine code in use. Here the cache folder
 carries a hash of all sources of this package: any change compiles anew, nothing else does. Kernels
-of other packages (decoding/slot_attention.py) must bring their helpers along in one file.
+of other packages (decoding/slot_attention.py) may use these, but no helpers in other files there.
 """
 
 import hashlib

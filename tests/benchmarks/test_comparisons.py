@@ -46,8 +46,8 @@ def test_listing_gives_the_same_translations() -> None:
     assert names == ["V-MCTS"] * 2 + ["VGBS"] * 4 + ["S+RV"] * 4 + ["MCTS+Roll"]
     for one in report.comparisons:
         assert one.outputs_equal is True, one.compared
-        assert one.parts["rows listing"] > one.parts["rows here"]
-        assert one.parts["rows listing"] > one.parts["rows in vain"] >= 0
+        assert one.parts["rows rival"] > one.parts["rows here"]
+        assert one.parts["rows rival"] > one.parts["rows in vain"] >= 0
 
 
 # an error in each of the listing's searches: another choice, another beam, another sample

@@ -44,7 +44,7 @@ def test_pool_of_a_long_sentence_stays_below_twice_what_is_in_use() -> None:
 
     [[hypothesis]] = search.results()
     assert len(hypothesis.tokens) == LENGTH + 1
-    pool = members[0].stepper._pool  # type: ignore[attr-defined]
+    pool = members[0].stepper.pool  # type: ignore[attr-defined]
     tensors = (*pool.keys, *pool.values, members[0].unread._rows)
     held = sum(one.untyped_storage().nbytes() for one in tensors)
     live_bytes = watcher.most_live * evaluator.bytes_per_slot

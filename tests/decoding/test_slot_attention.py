@@ -1,6 +1,7 @@
 """Attention to ancestors and to sources: compiled and in tensor operations it is the same."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -116,11 +117,44 @@ def test_both_ways_attend_alike_to_sources(kind: str, sentences: list[int]) -> N
 
 
 @torch.no_grad()
-def test_a_device_that_numpy_cannot_read_takes_tensor_operations() -> None:
+def test_what_the_kernel_does_not_know_takes_tensor_operations() -> None:
     keys_values, is_padding = make_sources(make_rows("multi-query"))
     assert isinstance(make_source_keys(keys_values, is_padding), SourceKeysOnHost)
     halves = [(keys.half(), values.half()) for keys, values in keys_values]
     assert isinstance(make_source_keys(halves, is_padding), SourceKeysOnDevice)
+    is_padding[0, 3] = True  # and tokens behind it
+    assert isinstance(make_source_keys(keys_values, is_padding), SourceKeysOnDevice)
+
+
+@pytest.mark.parametrize("kind", ["multi-query", "multi-head"])
+@torch.no_grad()
+def test_tensor_operations_follow_the_sentences_of_each_batch(kind: str) -> None:
+    """Some of them, all of them, others, the same again."""
+    rows = make_rows(kind)
+    given = make_sources(rows)
+    compiled, by_tensors = SourceKeysOnHost(*given), SourceKeysOnDevice(*given)
+    for sentences in ([1, 2], [0, 1, 2, 3, 4, 5], [5, 0], [0, 5, 5], [4]):
+        count = len(sentences)
+        batch = replace(
+            make_batch(np.random.default_rng(5)),
+            slots=torch.arange(count),
+            sentences=np.array(sentences, np.int32),
+        )
+        query = torch.randn(count, HEADS, WIDTH // HEADS)
+        for layer in range(2):
+            found = by_tensors.attend(rows, layer, query, batch)
+            torch.testing.assert_close(found, compiled.attend(rows, layer, query, batch))
+
+
+@torch.no_grad()
+def test_a_source_of_nothing_shows() -> None:
+    """As a softmax over nothing: the evaluator refuses NaN."""
+    rows, batch = make_rows("multi-query"), make_batch(np.random.default_rng(5))
+    keys_values, is_padding = make_sources(rows)
+    is_padding[1] = True
+    query = torch.randn(5, HEADS, WIDTH // HEADS)
+    found = make_source_keys(keys_values, is_padding).attend(rows, 0, query, batch)
+    assert found.isnan().any(dim=1).tolist() == [False, True, False, False, False]
 
 
 @torch.no_grad()

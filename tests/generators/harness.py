@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from fairseq import checkpoint_utils, options
 from fairseq.dataclass.configs import GenerationConfig
@@ -105,6 +106,9 @@ class Setup:
             own["value_bounds"] = tuple(map(float, own["value_bounds"].split(",")))
         if "search_metric" in given:
             own["metric"] = self._metric(sources, given)
+        if search == "vgbs":
+            heads = [model.decoder.value_head for model in self.values]
+            own["highest_value"] = float(np.mean([head.high for head in heads]))
         truth = FullForward(self.models, self.values, Sentences(sources))
         dictionary = self.task.target_dictionary
         return decode(

@@ -7,6 +7,7 @@ import pytest
 import torch
 from sacrebleu.metrics import BLEU
 
+from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.search import Hypothesis
 from tests.generators.harness import DECODERS, Setup, load
@@ -185,22 +186,83 @@ def test_a_generator_sees_that_its_model_was_trained_on(trained: Trained) -> Non
         assert torch.equal(one["positional_scores"], other["positional_scores"])
 
 
-def test_models_made_for_inference_are_brought_into_order_once(trained: Trained) -> None:
-    """fairseq refuses to train them from then on; a first batch must leave nothing behind."""
+KEPT = {
+    "mcts": {"search": "mcts", "mcts_simulations": 4},
+    "vgbs": {"search": "vgbs", "vgbs_beam": 3},
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_models_made_for_inference_are_brought_into_order_once(name: str, trained: Trained) -> None:
+    """fairseq refuses to train them from then on; no batch may leave traces in the next."""
     setup = load(trained, trained.dual)
     dataset = setup.task.dataset("test")
-    batches = [
-        dataset.collater([dataset[one] for one in part]) for part in (SENTENCES, SENTENCES[:2])
-    ]
-    options = {"search": "mcts", "mcts_simulations": 4, "max_len_b": MAX_LEN}
+    parts = (SENTENCES[:2], SENTENCES, SENTENCES[1:3])  # what is kept has to grow, too
+    batches = [dataset.collater([dataset[one] for one in part]) for part in parts]
+    options = {**KEPT[name], "max_len_b": MAX_LEN}
     every_time, once = setup.generator(**options), setup.generator(**options)
     expected = [setup.task.inference_step(every_time, setup.models, one) for one in batches]
-    assert every_time._kept_members is None
+    assert every_time._kept is None
     for model in setup.models:
         model.make_generation_fast_()
-    found = [setup.task.inference_step(once, setup.models, one) for one in batches]
-    assert once._kept_members is once._members()
-    for batch, other in zip(found, expected, strict=True):
-        for [one], [two] in zip(batch, other, strict=True):
+    kept = []
+    for batch, others in zip(batches, expected, strict=True):
+        for [one], [two] in zip(
+            setup.task.inference_step(once, setup.models, batch), others, strict=True
+        ):
             assert torch.equal(one["tokens"], two["tokens"])
             assert torch.equal(one["positional_scores"], two["positional_scores"])
+        kept.append(once._kept.members)
+    assert kept[0] is kept[1] is kept[2]
+
+    # other weights in the same model
+    state = {key: weight * 1.01 for key, weight in setup.models[0].state_dict().items()}
+    setup.models[0].load_state_dict(state)
+    fresh = setup.generator(**options)
+    again, first = (
+        setup.task.inference_step(generator, setup.models, batches[0])
+        for generator in (once, fresh)
+    )
+    for [one], [two] in zip(again, first, strict=True):
+        assert torch.equal(one["positional_scores"], two["positional_scores"])
+
+
+def test_a_batch_that_fails_leaves_nothing_to_the_next(
+    trained: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory that is full while something is kept: once more without it, then smaller batches."""
+    setup = load(trained, trained.dual)
+    for model in setup.models:
+        model.make_generation_fast_()
+    dataset = setup.task.dataset("test")
+    few, many = (
+        dataset.collater([dataset[one] for one in part]) for part in (SENTENCES[:1], SENTENCES)
+    )
+    generator = setup.generator(search="mcts", mcts_simulations=4, max_len_b=MAX_LEN)
+    expected = setup.task.inference_step(generator, setup.models, many)
+    generator = setup.generator(search="mcts", mcts_simulations=4, max_len_b=MAX_LEN)
+    setup.task.inference_step(generator, setup.models, few)
+    sizes: list[int] = []
+    begin = NetworkEvaluator.begin
+
+    def failing(evaluator: NetworkEvaluator, sources: Any, *others: Any) -> None:
+        sizes.append(len(sources))
+        if len(sizes) <= 2:
+            raise torch.OutOfMemoryError("no more")
+        begin(evaluator, sources, *others)
+
+    monkeypatch.setattr(NetworkEvaluator, "begin", failing)
+    found = setup.task.inference_step(generator, setup.models, many)
+    everyone = len(SENTENCES)
+    assert sizes[:3] == [everyone, everyone, everyone // 2]
+    for [one], [two] in zip(found, expected, strict=True):
+        assert torch.equal(one["tokens"], two["tokens"])
+
+    sizes.clear()
+    generator = setup.generator(search="mcts", mcts_simulations=4, max_len_b=MAX_LEN)
+    monkeypatch.setattr(NetworkEvaluator, "begin", begin)
+    setup.task.inference_step(generator, setup.models, few)
+    monkeypatch.setattr(NetworkEvaluator, "evaluate", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        setup.task.inference_step(generator, setup.models, few)
+    assert generator._kept is None
