@@ -29,7 +29,7 @@ def bleu_of(output: str) -> float:
 @pytest.fixture(scope="module")
 def checkpoints(fairseq: Any, training_options: Options) -> Path:
     """A trained model: its checkpoints and the log of its training."""
-    schedule = ("--max-epoch", "40", "--save-interval", "20", "--validate-interval", "20")
+    schedule = ("--max-epoch", "100", "--save-interval", "50", "--validate-interval", "50")
     log = fairseq.run("train", *training_options("model"), *schedule)
     (fairseq.folder / "model" / "log").write_text(log, encoding="utf-8")
     return fairseq.folder / "model"
@@ -106,7 +106,7 @@ def test_generate_translates_every_line_and_well(fairseq: Any, generated: str) -
 def test_generate_takes_ensembles_and_model_overrides(fairseq: Any, checkpoints: Path) -> None:
     output = fairseq.run(
         "generate",
-        *decoding_options(checkpoints / "checkpoint20.pt", checkpoints / "checkpoint40.pt"),
+        *decoding_options(checkpoints / "checkpoint50.pt", checkpoints / "checkpoint100.pt"),
         *("--model-overrides", "{'dropout': 0.3}", "--beam", "2", "--nbest", "2"),
     )
     assert len(re.findall(r"^D-", output, flags=re.MULTILINE)) == 2 * 41
