@@ -168,7 +168,7 @@ def measure(options: argparse.Namespace, folder: Path) -> common.Comparison:
 
 def main(arguments: Sequence[str] | None = None) -> common.Report:
     parser = common.make_parser(__doc__)
-    parser.add_argument("--sentences", type=int, default=1920)
+    parser.add_argument("--sentences", type=int, default=5760)
     # as many chunks for either shard, and whole batches of 32 in each
     parser.add_argument("--chunk-rows", type=int, default=96)
     parser.set_defaults(repeats=1)

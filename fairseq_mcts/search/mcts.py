@@ -229,9 +229,9 @@ class MctsSearch(TreeStore):
 
     def _collect_finished(self) -> None:
         """Takes finished sentences out of the batch and frees what they held."""
-        done = self._states["phase"][self._active] == kernels.FINISHED
-        if not done.any():
+        if not kernels.num_finished(self._states, self._active):
             return
+        done = self._states["phase"][self._active] == kernels.FINISHED
         for sentence in self._active[done].tolist():
             node = int(self._states[sentence]["root"])
             path = path_slots(self.tree, np.array([node], np.int32))[0, 1:]

@@ -483,6 +483,16 @@ def advance(
 
 
 @compiled
+def num_finished(states: Records, active: Int32) -> int:  # [S], [a]
+    """How many active sentences are; asked at every call of the network, so no numpy."""
+    count = 0
+    for sentence in active:
+        if states[sentence].phase == FINISHED:
+            count += 1
+    return count
+
+
+@compiled
 def write_wanted(
     states: Records,  # [S] of STATE
     leaves: Records,  # [S, L] of LEAF
