@@ -13,6 +13,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 import common
+import dual_heads
 import networks
 import vmcts
 
@@ -22,7 +23,7 @@ BARS = {"small": 8.0, "base": 12.0}
 def measure(options: argparse.Namespace, preset: str) -> Iterator[common.Comparison]:
     case = vmcts.make_case(options, preset)
     model, sample, mcts = case.model, case.sample, case.generator
-    greedy = networks.fairseq_generator(model, beam=1, lengths=vmcts.case_limits(options))
+    greedy = networks.fairseq_generator(model, beam=1, lengths=dual_heads.limits(options))
     seconds = common.alternate(
         {
             "greedy": lambda: greedy.generate([model], sample),

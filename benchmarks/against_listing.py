@@ -1,6 +1,7 @@
 """How much faster are the searches here than written the way the paper's listing does?
 
     python benchmarks/against_listing.py [--size small|base] [--only NAME …] [--json FILE]
+    python benchmarks/against_listing.py --path dual_head.pt --data data-bin [--only NAME …]
 
 Same network, same sentences, same rules, and every sentence's tokens must be equal. That way is:
 batched, in lock-step, on fairseq's incremental decoding, each node's state an entry of a
@@ -11,7 +12,7 @@ faster rival is easily written, with one incremental state that fairseq re-order
 dictionary: "by re-ordering" is that one, to which the bar does not apply. `rows in vain` are those
 that lock-step spends on what is finished already. All searches have the budget of --simulations;
 MCTS with rollouts has that of --rollout-simulations, since every simulation costs it a whole
-translation.
+translation, and is left out with --path, where its metric would judge no real text.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from functools import partial
 from typing import Any
 
 import common
+import dual_heads
 import networks
 import searches
 from listing_beam import decode_vgbs
@@ -50,9 +52,9 @@ class Case:
 
     model: Any
     sources: list[Tensor]
-    rules: Rules
-    metric: WordWorth
-    text: TextDecoder
+    limits: networks.Limits
+    rules: Rules  # the same
+    metric: WordWorth | None  # of the words of random networks
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,11 @@ class Rival:
 
 
 def make_case(options: argparse.Namespace) -> Case:
-    model = networks.multiquery("dual_head_multiquery_transformer", options.size, options.seed)
-    dictionary = model.decoder.dictionary
-    sources = networks.make_sources(dictionary, options.sentences, options.seed)
-    rules = Rules(
-        dictionary.eos(), dictionary.pad(), networks.MIN_LENGTH, max_len=networks.MAX_LENGTH
-    )
-    return Case(model, sources, rules, WordWorth(), TextDecoder(dictionary))
+    model, sources = dual_heads.load(options)
+    dictionary, limits = model.decoder.dictionary, dual_heads.limits(options)
+    rules = Rules(dictionary.eos(), dictionary.pad(), limits.min_len, max_len=limits.max_len_b)
+    metric = WordWorth() if options.path is None else None
+    return Case(model, sources, limits, rules, metric)
 
 
 def rivals(case: Case, simulations: int, rollout_simulations: int) -> Iterator[Rival]:
@@ -85,8 +85,11 @@ def rivals(case: Case, simulations: int, rollout_simulations: int) -> Iterator[R
         decode = partial(decode_samples, *given, samples, case.rules, seeds)
         setting = f"τ={samples.temperature}, {simulations} samples"
         yield Rival(searches.Setup("S+RV", setting, samples), _both_ways(decode))
+    if case.metric is None:
+        return
     rollouts = searches.with_rollouts(rollout_simulations, case.metric)
-    score = SearchMetric(case.metric, case.text, case.text.decode_batch(case.sources))
+    text = TextDecoder(case.model.decoder.dictionary)
+    score = SearchMetric(case.metric, text, text.decode_batch(case.sources))
     setup = searches.Setup("MCTS+Roll", f"{rollout_simulations} simulations", rollouts)
     yield Rival(setup, {LISTING: partial(decode_mcts, *given, rollouts, case.rules, score)})
 
@@ -103,6 +106,7 @@ def measure(case: Case, rival: Rival, options: argparse.Namespace) -> Iterator[c
     generator = networks.search_generator(
         case.model,
         rival.setup.options,
+        case.limits,
         uses_value=needs_value(rival.setup.options),
         metric=case.metric if needs_metric(rival.setup.options) else None,
     )
@@ -137,13 +141,13 @@ def measure(case: Case, rival: Rival, options: argparse.Namespace) -> Iterator[c
 
 def main(arguments: Sequence[str] | None = None) -> common.Report:
     parser = common.make_parser(__doc__)
-    parser.add_argument("--sentences", type=int, default=32)
+    dual_heads.add_options(parser)
     parser.add_argument("--simulations", type=int, default=50)
     parser.add_argument("--rollout-simulations", type=int, default=10)
     parser.add_argument("--only", nargs="+", choices=SEARCHES, default=SEARCHES, metavar="NAME")
     parser.set_defaults(repeats=1)  # the listing takes its time
-    options = common.parse(parser, arguments)
-    report = common.Report("against the listing", options, networks.settings())
+    options = dual_heads.parse(parser, arguments)
+    report = common.Report("against the listing", options, dual_heads.settings(options))
     case = make_case(options)
     for rival in rivals(case, options.simulations, options.rollout_simulations):
         if rival.setup.search in options.only:

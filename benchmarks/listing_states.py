@@ -20,6 +20,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from fairseq_mcts.decoding.stepper import position_rows
 from fairseq_mcts.models.multiquery_attention import CACHE_NAME
 
 # per layer the keys and values [t, d] of the tokens fed so far
@@ -154,9 +155,8 @@ class NodeNetwork:
     def features(self, stacked: StackedRows, tokens: Tensor) -> Tensor:
         """[n, C] what both heads read after one more token [n]; the rows grow by it."""
         decoder = self.decoder
-        positions = decoder.embed_positions.weight[
-            stacked.lengths + decoder.embed_positions.padding_idx + 1
-        ]
+        longest = int(stacked.lengths.max()) + 1
+        positions = position_rows(decoder.embed_positions, stacked.lengths, longest)
         x = decoder.embed_scale * decoder.embed_tokens(tokens) + positions
         x = x.unsqueeze(1)  # [n, 1, C]
         columns = int(stacked.lengths[0] + stacked.padding[0]) + 1  # the new token's included

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import common
+import dual_heads
 import networks
 import vmcts
 from searches import v_mcts_options
@@ -60,7 +61,7 @@ class Side:
         prefetch: int,
     ) -> None:
         search = v_mcts_options(preset, options.simulations, prefetch)
-        lengths = vmcts.case_limits(options)
+        lengths = dual_heads.limits(options)
         self._generator = networks.search_generator(model, search, lengths, uses_value=True)
         self._model = model
         self._samples = samples

@@ -89,7 +89,7 @@ def test_trained_models_are_taken_from_the_demo(
 def test_every_benchmark_of_the_folder_is_run() -> None:
     folder = Path(render.__file__).parent
     helpers = {"common", "networks", "random_metric", "render", "searches", "trained", "vmcts"}
-    helpers |= {"without_memory"}
+    helpers |= {"dual_heads", "without_memory"}
     helpers |= {path.stem for path in folder.glob("listing_*.py")}
     # these two compare with packages or data that `make bench` does not bring
     by_hand = {"tree_cost", "metric_speed"}
