@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -51,6 +52,14 @@ class Vocabulary:
     pad: int
     forbidden: tuple[int, ...]  # tokens that are never produced
     penalties: tuple[tuple[int, float], ...] = ()  # (token, what is taken off its log-probability)
+
+
+class _EncodedGroup(NamedTuple):
+    """Sentences that were encoded together."""
+
+    rows: list[int]  # [r] which of the batch they are
+    states: Tensor  # [T, r, C]
+    is_padding: Tensor  # [r, T]
 
 
 class Member:
@@ -116,26 +125,20 @@ class Member:
         """Sentences of nearly the same length in one pass each: nothing is computed of long
         paddings, where the longest sentence of a batch is twice as long as most."""
         lengths = [padded_length(len(source)) for source in sources]
-        groups: list[
-            tuple[list[int], Tensor, Tensor]
-        ] = []  # rows, states [T, r, C], padding [r, T]
+        groups: list[_EncodedGroup] = []
         for length in sorted(set(lengths)):
             rows = [row for row, own in enumerate(lengths) if own == length]
             encoded = self._encode_padded([sources[row] for row in rows], length)
             states = encoded["encoder_out"][0][:, : len(rows)]
             masks = encoded["encoder_padding_mask"] or [states.new_zeros(states.shape[1::-1])]
-            groups.append((rows, states, masks[0][: len(rows)].to(torch.bool)))
-        if len(groups) == 1:
-            _, states, padding = groups[0]
-            return {"encoder_out": [states], "encoder_padding_mask": [padding]}
-        longest = max(len(states) for _, states, _ in groups)
-        width = groups[0][1].size(-1)
-        together = groups[0][1].new_zeros(longest, len(sources), width)
+            groups.append(_EncodedGroup(rows, states, masks[0][: len(rows)].to(torch.bool)))
+        longest = max(len(group.states) for group in groups)
+        states = groups[0].states.new_zeros(longest, len(sources), groups[0].states.size(-1))
         is_padding = torch.ones(len(sources), longest, dtype=torch.bool)
-        for rows, states, padding in groups:
-            together[: len(states), rows] = states
-            is_padding[rows, : len(states)] = padding
-        return {"encoder_out": [together], "encoder_padding_mask": [is_padding]}
+        for group in groups:
+            states[: len(group.states), group.rows] = group.states
+            is_padding[group.rows, : len(group.states)] = group.is_padding
+        return {"encoder_out": [states], "encoder_padding_mask": [is_padding]}
 
     def _encode_in_order_of_length(self, sources: Sequence[Tensor]) -> EncoderOut:
         """For encoders of other make, which may want what fairseq's datasets give them (fairseq's

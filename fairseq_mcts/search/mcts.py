@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairseq_mcts.search import mcts_kernels as kernels
+from fairseq_mcts.search import mcts_records as records
 from fairseq_mcts.search.constraints import Constraints, per_sentence
 from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
@@ -61,7 +62,7 @@ class MctsSearch(TreeStore):
         self._n_best = n_best
         self._trace = trace
         self._watcher = watcher
-        self._rules = kernels.Rules(
+        self._rules = records.Rules(
             eos=constraints.eos,
             c_puct=float(options.c_puct),
             max_backup=options.backup == "max",
@@ -73,7 +74,7 @@ class MctsSearch(TreeStore):
         )
         self._statistics = _new_statistics(self.tree.capacity, options.actions)
         self._states = _new_states(simulations)
-        self._leaves = np.zeros((self.num_sentences, options.leaves), kernels.LEAF)
+        self._leaves = np.zeros((self.num_sentences, options.leaves), records.LEAF)
         self._prefetch = options.prefetch
         self._scored_slots = np.zeros(0, np.int32)
         self._steps: list[list[Step]] = [[] for _ in range(self.num_sentences)]
@@ -110,7 +111,7 @@ class MctsSearch(TreeStore):
             return requests, ()
         self._answered = self._active
         if self._rules.score_finished:
-            self._scored_slots = self._wanted(kernels.SCORE)
+            self._scored_slots = self._wanted(records.SCORE)
         candidates = list(
             zip(
                 self.tree.sentence[self._scored_slots].tolist(),
@@ -125,7 +126,7 @@ class MctsSearch(TreeStore):
         """Slots that active sentences wait for. If they are few, a call of the network takes
         little longer for some more: then also slots that will probably be wanted next, and the
         policies of all."""
-        wanted = self._wanted(kernels.EVALUATION)
+        wanted = self._wanted(records.EVALUATION)
         if len(wanted) >= self._prefetch:
             self.question = self._of_prefixes
             return wanted
@@ -152,7 +153,7 @@ class MctsSearch(TreeStore):
             )
             if not self._rules.pause_when_decided:
                 break
-            sentences = sentences[self._states["phase"][sentences] == kernels.DECIDED]
+            sentences = sentences[self._states["phase"][sentences] == records.DECIDED]
             for sentence in sentences:
                 self._look_at_decision(int(sentence))
         return unread[:count]
@@ -231,7 +232,7 @@ class MctsSearch(TreeStore):
         """Takes finished sentences out of the batch and frees what they held."""
         if not kernels.num_finished(self._states, self._active):
             return
-        done = self._states["phase"][self._active] == kernels.FINISHED
+        done = self._states["phase"][self._active] == records.FINISHED
         for sentence in self._active[done].tolist():
             node = int(self._states[sentence]["root"])
             path = path_slots(self.tree, np.array([node], np.int32))[0, 1:]
@@ -252,15 +253,15 @@ class MctsSearch(TreeStore):
         self._active = self._active[~done]
 
 
-def _new_statistics(capacity: int, actions: int) -> kernels.Statistics:
-    return kernels.Statistics(
-        nodes=np.zeros(capacity, kernels.NODE),
-        children=np.zeros((capacity, actions), kernels.CHILD),
+def _new_statistics(capacity: int, actions: int) -> records.Statistics:
+    return records.Statistics(
+        nodes=np.zeros(capacity, records.NODE),
+        children=np.zeros((capacity, actions), records.CHILD),
     )
 
 
 def _new_states(simulations: Int32) -> Records:
     """[S] of STATE"""
-    states = np.zeros(len(simulations), kernels.STATE)
+    states = np.zeros(len(simulations), records.STATE)
     states["simulations"] = simulations
     return states

@@ -8,7 +8,8 @@ most are right, for one value more seldom turns the next selections round.
 import numpy as np
 
 from fairseq_mcts.search.compiled import compiled
-from fairseq_mcts.search.mcts_kernels import Rules, State, Statistics, add_in_flight, descend
+from fairseq_mcts.search.mcts_kernels import add_in_flight, descend
+from fairseq_mcts.search.mcts_records import Rules, State, Statistics
 from fairseq_mcts.search.tree import Int32, Records, Tree
 
 TRIES = 2  # selections that may be made for each guess

@@ -5,7 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
-from fairseq_mcts.search.mcts_kernels import Rules, Statistics, chosen_action
+from fairseq_mcts.search.mcts_kernels import chosen_action
+from fairseq_mcts.search.mcts_records import Rules, Statistics
 from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, Tree, prefix_tokens
 
 

@@ -146,22 +146,17 @@ def test_tensor_operations_follow_the_sentences_of_each_batch(kind: str) -> None
             torch.testing.assert_close(found, compiled.attend(rows, layer, query, batch))
 
 
+@pytest.mark.parametrize("kind", ["multi-query", "multi-head"])
+@pytest.mark.parametrize("fault", ["NaN in its last key", "no tokens, as a softmax over nothing"])
 @torch.no_grad()
-def test_a_source_of_nothing_shows() -> None:
-    """As a softmax over nothing: the evaluator refuses NaN."""
-    rows, batch = make_rows("multi-query"), make_batch(np.random.default_rng(5))
+def test_a_faulty_source_shows_in_its_rows(kind: str, fault: str) -> None:
+    """The evaluator refuses NaN."""
+    rows, batch = make_rows(kind), make_batch(np.random.default_rng(5), [0, 2, 2, 3, 4])
     keys_values, is_padding = make_sources(rows)
-    is_padding[1] = True
-    query = torch.randn(5, HEADS, WIDTH // HEADS)
-    found = make_source_keys(keys_values, is_padding).attend(rows, 0, query, batch)
-    assert found.isnan().any(dim=1).tolist() == [False, True, False, False, False]
-
-
-@torch.no_grad()
-def test_nan_in_a_source_shows_in_its_rows() -> None:
-    rows, batch = make_rows("multi-head"), make_batch(np.random.default_rng(5), [0, 2, 2, 3, 4])
-    keys_values, is_padding = make_sources(rows)
-    keys_values[0][0][2, 6] = torch.nan  # its last token
+    if fault.startswith("NaN"):
+        keys_values[0][0][2, SOURCE_LENGTHS[2] - 1] = torch.nan
+    else:
+        is_padding[2] = True
     query = torch.randn(5, HEADS, WIDTH // HEADS)
     found = make_source_keys(keys_values, is_padding).attend(rows, 0, query, batch)
     assert found.isnan().any(dim=1).tolist() == [False, True, True, False, False]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairseq_mcts.search import mcts_kernels as kernels
+from fairseq_mcts.search import mcts_records as records
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.decode import make_search
 from fairseq_mcts.search.driver import run
@@ -107,7 +107,7 @@ def watch_trees(
 
 def _seen_tree(search: MctsSearch, sentence: int) -> SeenTree:
     tree, state = search.tree, search._states[sentence]
-    assert state["phase"] == kernels.DECIDED
+    assert state["phase"] == records.DECIDED
     root = int(state["root"])
     nodes = {}
     for slot in _visited(search, root, int(state["tree_number"])):
