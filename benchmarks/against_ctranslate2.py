@@ -20,7 +20,7 @@ import common
 import networks
 import torch
 
-from fairseq_mcts.search.options import BeamOptions
+from fairseq_mcts.search import make_decoder
 
 BAR = 0.5
 
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> common.Report:
     sources = networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
     sample = networks.make_sample(model, sources)
     texts = [[dictionary[token] for token in source[:-1]] for source in sources]
-    ours = networks.search_generator(model, BeamOptions(beam=1), uses_value=False)
+    ours = networks.search_generator(model, make_decoder("beam", {"beam": 1}))
     found: dict[str, list[list[str]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         convert(model, Path(folder))

@@ -37,9 +37,8 @@ from torch import Tensor
 
 from fairseq_mcts.generators.search_generator import sentence_seed
 from fairseq_mcts.generators.search_metric import SearchMetric
-from fairseq_mcts.generators.settings import needs_metric, needs_value
 from fairseq_mcts.metrics.text import TextDecoder
-from fairseq_mcts.search.options import PRESETS, SrOptions
+from fairseq_mcts.search import make_decoder
 
 BAR = 5.0
 LISTING = "by the listing"
@@ -76,22 +75,26 @@ def make_case(options: argparse.Namespace) -> Case:
 def rivals(case: Case, simulations: int, rollout_simulations: int) -> Iterator[Rival]:
     given = (case.model, case.sources)
     for setup in searches.v_mcts(simulations):
-        yield Rival(setup, {LISTING: partial(decode_mcts, *given, setup.options, case.rules)})
+        yield Rival(
+            setup, {LISTING: partial(decode_mcts, *given, setup.decoder.options, case.rules)}
+        )
     for setup in searches.vgbs(simulations):
-        yield Rival(setup, _both_ways(partial(decode_vgbs, *given, setup.options, case.rules)))
+        yield Rival(
+            setup, _both_ways(partial(decode_vgbs, *given, setup.decoder.options, case.rules))
+        )
     seeds = [sentence_seed(networks.SEARCH_SEED, source) for source in case.sources]
-    for settings in PRESETS.values():
-        samples = SrOptions(samples=simulations, **settings["sr"])
-        decode = partial(decode_samples, *given, samples, case.rules, seeds)
-        setting = f"τ={samples.temperature}, {simulations} samples"
-        yield Rival(searches.Setup("S+RV", setting, samples), _both_ways(decode))
+    for preset in searches.PRESETS:
+        sampling = make_decoder("sr", preset=preset, budget=simulations)
+        samples = partial(decode_samples, *given, sampling.options, case.rules, seeds)
+        setting = f"τ={sampling.options.temperature}, {simulations} samples"
+        yield Rival(searches.Setup("S+RV", setting, sampling), _both_ways(samples))
     if case.metric is None:
         return
-    rollouts = searches.with_rollouts(rollout_simulations, case.metric)
+    rollouts = searches.with_rollouts(rollout_simulations)
     text = TextDecoder(case.model.decoder.dictionary)
     score = SearchMetric(case.metric, text, text.decode_batch(case.sources))
     setup = searches.Setup("MCTS+Roll", f"{rollout_simulations} simulations", rollouts)
-    yield Rival(setup, {LISTING: partial(decode_mcts, *given, rollouts, case.rules, score)})
+    yield Rival(setup, {LISTING: partial(decode_mcts, *given, rollouts.options, case.rules, score)})
 
 
 def _both_ways(decode: Callable[[BeginRows], Decoded]) -> dict[str, Callable[[], Decoded]]:
@@ -105,10 +108,9 @@ def _both_ways(decode: Callable[[BeginRows], Decoded]) -> dict[str, Callable[[],
 def measure(case: Case, rival: Rival, options: argparse.Namespace) -> Iterator[common.Comparison]:
     generator = networks.search_generator(
         case.model,
-        rival.setup.options,
+        rival.setup.decoder,
         case.limits,
-        uses_value=needs_value(rival.setup.options),
-        metric=case.metric if needs_metric(rival.setup.options) else None,
+        metric=case.metric if rival.setup.decoder.needs_metric else None,
     )
     sample = networks.make_sample(case.model, case.sources)
     found: dict[str, Decoded] = {}

@@ -15,7 +15,7 @@ from typing import Any
 import common
 import networks
 
-from fairseq_mcts.search.options import VgbsOptions
+from fairseq_mcts.search import make_decoder
 
 BARS = {"small": 2.0, "base": 1.3}
 
@@ -29,8 +29,8 @@ class Case:
         sources = networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
         self._sample = networks.make_sample(model, sources)
         self._theirs = networks.fairseq_generator(model, options.beam)
-        search = VgbsOptions(beam=options.beam, alpha=0.0)
-        self._ours = networks.search_generator(model, search, uses_value=False)
+        decoder = make_decoder("vgbs", {"beam": options.beam, "alpha": 0.0})
+        self._ours = networks.search_generator(model, decoder)
 
     def by_fairseq(self) -> list[tuple[int, ...]]:
         return networks.best_tokens(self._theirs.generate([self._model], self._sample))

@@ -35,17 +35,16 @@ from torch import Tensor
 
 from fairseq_mcts.decoding.network_evaluator import has_value_head
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator, sentence_seed
-from fairseq_mcts.generators.settings import needs_metric, needs_value
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.text import TextDecoder
-from fairseq_mcts.search.options import Options, SrOptions
+from fairseq_mcts.search import Decoder, make_decoder
 
 SEED = 1
 SEARCHES = ("V-MCTS", "VGBS", "S+R", "MCTS+Roll")
 
 
 @dataclass(frozen=True)
-class Decoder:
+class Row:
     """One row of the result."""
 
     setup: searches.Setup
@@ -56,21 +55,19 @@ class Decoder:
         return f"{self.setup.search} ({self.setup.setting})"
 
 
-def decoders(budget: int, metric: Any) -> Iterator[Decoder]:
+def rows(budget: int, metric: Any) -> Iterator[Row]:
     """All of them; those that need a metric only if there is one."""
     for setup in searches.v_mcts(budget):
-        yield Decoder(setup, 0.40)
+        yield Row(setup, 0.40)
     for setup in searches.vgbs(budget):
-        yield Decoder(setup, 0.88)
+        yield Row(setup, 0.88)
     if metric is None:
         return
     for temperature, bar in ((0.25, 0.30), (0.75, 0.80)):
-        samples = SrOptions(
-            samples=budget, temperature=temperature, rank_by="metric", metric=metric
-        )
-        yield Decoder(searches.Setup("S+R", f"τ={temperature}", samples), bar)
-    rollouts = searches.with_rollouts(budget, metric)
-    yield Decoder(searches.Setup("MCTS+Roll", "unprivileged", rollouts), 0.25)
+        given = {"samples": budget, "temperature": temperature, "rank_by": "metric"}
+        yield Row(searches.Setup("S+R", f"τ={temperature}", make_decoder("sr", given)), bar)
+    rollouts = searches.with_rollouts(budget)
+    yield Row(searches.Setup("MCTS+Roll", "unprivileged", rollouts), 0.25)
 
 
 class Setup:
@@ -96,16 +93,16 @@ class Setup:
         )
         return source, target
 
-    def generator(self, options: Options) -> SearchGenerator:
+    def generator(self, decoder: Decoder[Any]) -> SearchGenerator:
         return SearchGenerator(
             [self.policy],
             self.task.target_dictionary,
-            value_models=[self.value] if needs_value(options) else [],
-            options=options,
+            value_models=[self.value] if decoder.needs_value else [],
+            decoder=decoder,
             limits=Limits(max_len_b=self.max_len),
             seed=SEED,
             metric=self.metric,
-            text_decoders=self.text_decoders if needs_metric(options) else None,
+            text_decoders=self.text_decoders if decoder.needs_metric else None,
         )
 
     def batches(self, size: int) -> Iterator[dict[str, Any]]:
@@ -125,7 +122,7 @@ class Setup:
         return policy, policy if same else copy.deepcopy(self.value).double()
 
     def without_memory(
-        self, options: Options, number: int, dtype: torch.dtype
+        self, decoder: Decoder[Any], number: int, dtype: torch.dtype
     ) -> without_memory.Translation:
         source = self.sources[number]
         exact = dtype == torch.float64
@@ -136,7 +133,7 @@ class Setup:
         dictionary = self.task.target_dictionary
         return without_memory.translate(
             without_memory.Sentence(policy, value, source, judge),
-            options,
+            decoder,
             without_memory.PlainRules(
                 vocab=len(dictionary),
                 eos=dictionary.eos(),
@@ -148,8 +145,8 @@ class Setup:
         )
 
 
-def measure(setup: Setup, decoder: Decoder, batch_size: int, check: int) -> common.Comparison:
-    generator = setup.generator(decoder.setup.options)
+def measure(setup: Setup, row: Row, batch_size: int, check: int) -> common.Comparison:
+    generator = setup.generator(row.setup.decoder)
     found = [
         hypotheses[0]
         for sample in setup.batches(batch_size)
@@ -157,14 +154,14 @@ def measure(setup: Setup, decoder: Decoder, batch_size: int, check: int) -> comm
     ]
     checked = min(check, len(found))
     agreed = [
-        agreement(setup, decoder.setup.options, number, hypothesis)
+        agreement(setup, row.setup.decoder, number, hypothesis)
         for number, hypothesis in enumerate(found[:checked])
     ]
     counted = generator.statistics
     return common.Comparison(
-        f"{decoder.name}: evaluations made / charged",
+        f"{row.name}: evaluations made / charged",
         counted.timing.network_rows / counted.charged,
-        common.at_most(decoder.bar),
+        common.at_most(row.bar),
         {
             **{"made": counted.timing.network_rows, "charged": counted.charged, "checked": checked},
             "equal": checked - agreed.count(None),
@@ -175,14 +172,14 @@ def measure(setup: Setup, decoder: Decoder, batch_size: int, check: int) -> comm
 
 
 def agreement(
-    setup: Setup, options: Options, number: int, hypothesis: dict[str, Any]
+    setup: Setup, decoder: Decoder[Any], number: int, hypothesis: dict[str, Any]
 ) -> torch.dtype | None:
     """The precision at which a sentence comes out the same without memory; None: at none."""
     found = without_memory.Translation(
         tuple(hypothesis["tokens"].tolist()), hypothesis["evaluations"].charged
     )
     for dtype in (torch.float32, torch.float64):
-        expected = setup.without_memory(options, number, dtype)
+        expected = setup.without_memory(decoder, number, dtype)
         if expected == found:
             return dtype
         print(f"sentence {number}: {found} with memory, {expected} without, in {dtype}", flush=True)
@@ -206,9 +203,9 @@ def main(arguments: Sequence[str] | None = None) -> common.Report:
     options = common.parse(parser, arguments)
     report = common.Report("exact reuse", options, {})
     setup = Setup(options)
-    for decoder in decoders(options.budget, setup.metric):
-        if decoder.setup.search in options.only:
-            report.add(measure(setup, decoder, options.batch_size, options.check))
+    for row in rows(options.budget, setup.metric):
+        if row.setup.search in options.only:
+            report.add(measure(setup, row, options.batch_size, options.check))
     report.write()
     return report
 

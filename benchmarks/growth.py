@@ -19,7 +19,7 @@ from typing import Any
 import common
 import networks
 import numpy as np
-from searches import v_mcts_options
+from searches import v_mcts_decoder
 
 USUAL = {"simulations": 50, "length": 20, "sentences": 16}
 UNITS = {"simulations": "simulation", "length": "token", "sentences": "sentence"}
@@ -39,9 +39,8 @@ class Growth:
         sample = networks.make_sample(self.model, sources)
         generator = networks.search_generator(
             self.model,
-            v_mcts_options("privileged", simulations),
+            v_mcts_decoder("privileged", simulations),
             networks.limits(min_len=length, max_len_b=length),
-            uses_value=True,
         )
         work = {"search": lambda: generator.generate([self.model], sample)}
         seconds = common.alternate(work, self.options)["search"]

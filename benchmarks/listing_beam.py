@@ -19,7 +19,7 @@ from listing_rules import Decoded, Rules
 from listing_states import BeginRows, Rows
 from torch import Tensor
 
-from fairseq_mcts.search.options import VgbsOptions
+from fairseq_mcts.search.decoders.vgbs import VgbsOptions
 
 Finished = tuple[float, tuple[int, ...]]  # score, tokens
 

@@ -25,7 +25,7 @@ from listing_rules import Decoded, Rules
 from listing_states import NodeNetwork, StackedRows, State
 from torch import Tensor
 
-from fairseq_mcts.search.options import MctsOptions
+from fairseq_mcts.search.decoders.mcts import MctsOptions
 
 # scores of finished sentences: (sentences, their tokens) -> one number each
 Score = Callable[[list[int], list[tuple[int, ...]]], list[float]]

@@ -17,7 +17,7 @@ from listing_rules import Decoded, Rules
 from listing_states import BeginRows
 from torch import Tensor
 
-from fairseq_mcts.search.options import SrOptions
+from fairseq_mcts.search.decoders.sr import SrOptions
 from fairseq_mcts.search.random_numbers import uniform
 
 

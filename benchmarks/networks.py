@@ -35,7 +35,7 @@ from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
 from fairseq_mcts.metrics import Metric
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.models.sizes import SIZES, apply_size
-from fairseq_mcts.search.options import Options
+from fairseq_mcts.search import Decoder
 
 VOCABULARIES = {"tiny": 500, "small": 8_000, "base": 32_000}
 MAX_POSITIONS = 128
@@ -193,10 +193,9 @@ def limits(**given: Any) -> Limits:
 
 def search_generator(
     model: Any,
-    options: Options,
+    decoder: Decoder[Any],
     lengths: Limits | None = None,
     *,
-    uses_value: bool,
     metric: Metric | None = None,
 ) -> SearchGenerator:
     """One of this project's decoders, as `fairseq-generate` would build it."""
@@ -204,8 +203,8 @@ def search_generator(
     return SearchGenerator(
         [model],
         dictionary,
-        value_models=[model] if uses_value else [],
-        options=options,
+        value_models=[model] if decoder.needs_value else [],
+        decoder=decoder,
         limits=lengths or limits(),
         seed=SEARCH_SEED,
         metric=metric,

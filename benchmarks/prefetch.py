@@ -17,9 +17,7 @@ import common
 import dual_heads
 import networks
 import vmcts
-from searches import v_mcts_options
-
-from fairseq_mcts.generators.settings import PREFETCH
+from searches import v_mcts_decoder
 
 Translations = list[tuple[list[int], float, list[int]]]  # tokens, value and visits of each
 
@@ -29,8 +27,8 @@ def measure(options: argparse.Namespace, preset: str) -> Iterator[common.Compari
     one_by_one = [networks.make_sample(case.model, [source]) for source in case.sources]
     for how, samples in (("one by one", one_by_one), ("at once", [case.sample])):
         sides = {
-            name: Side(case.model, samples, options, preset, prefetch)
-            for name, prefetch in (("without", 0), ("with", PREFETCH))
+            name: Side(case.model, samples, options, preset, **given)
+            for name, given in (("without", {"prefetch": 0}), ("with", {}))
         }
         seconds = common.alternate({name: side.run for name, side in sides.items()}, options)
         found = {name: side.run() for name, side in sides.items()}
@@ -58,11 +56,11 @@ class Side:
         samples: Sequence[dict[str, Any]],
         options: argparse.Namespace,
         preset: str,
-        prefetch: int,
+        **given: Any,
     ) -> None:
-        search = v_mcts_options(preset, options.simulations, prefetch)
+        decoder = v_mcts_decoder(preset, options.simulations, **given)
         lengths = dual_heads.limits(options)
-        self._generator = networks.search_generator(model, search, lengths, uses_value=True)
+        self._generator = networks.search_generator(model, decoder, lengths)
         self._model = model
         self._samples = samples
 

@@ -6,44 +6,39 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fairseq_mcts.generators.settings import PREFETCH
-from fairseq_mcts.search.options import (
-    PRESETS,
-    MctsOptions,
-    Options,
-    VgbsOptions,
-    beam_for_budget,
-)
+from fairseq_mcts.search import Decoder, make_decoder
+
+PRESETS = ("privileged", "unprivileged")
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A search with its options."""
+    """A decoder with its options."""
 
-    search: str
+    search: str  # as the paper calls it
     setting: str  # what tells it from others of the same search
-    options: Options
+    decoder: Decoder[Any]
 
 
-def v_mcts_options(preset: str, simulations: int, prefetch: int = PREFETCH) -> MctsOptions:
-    """As `--search mcts` sets them."""
-    return MctsOptions(simulations=simulations, prefetch=prefetch, **PRESETS[preset]["mcts"])
+def v_mcts_decoder(preset: str, simulations: int, **options: Any) -> Decoder[Any]:
+    """As `--search mcts` sets it."""
+    return make_decoder("mcts", {"simulations": simulations, **options}, preset=preset)
 
 
 def v_mcts(budget: int) -> Iterator[Setup]:
     """With both presets."""
     for preset in PRESETS:
-        yield Setup("V-MCTS", preset, v_mcts_options(preset, budget))
+        yield Setup("V-MCTS", preset, v_mcts_decoder(preset, budget))
 
 
 def vgbs(budget: int) -> Iterator[Setup]:
     """With both presets."""
-    for settings in PRESETS.values():
-        beam = VgbsOptions(beam=beam_for_budget(budget), **settings["vgbs"])
-        yield Setup("VGBS", f"α={beam.alpha}, beam {beam.beam}", beam)
+    for preset in PRESETS:
+        decoder = make_decoder("vgbs", preset=preset, budget=budget)
+        options = decoder.options
+        yield Setup("VGBS", f"α={options.alpha}, beam {options.beam}", decoder)
 
 
-def with_rollouts(simulations: int, metric: Any) -> MctsOptions:
+def with_rollouts(simulations: int) -> Decoder[Any]:
     """MCTS by a metric, which is one without a reference."""
-    preset = PRESETS["unprivileged"]["mcts"]
-    return MctsOptions(simulations=simulations, leaf="rollout", metric=metric, **preset)
+    return v_mcts_decoder("unprivileged", simulations, leaf="rollout")

@@ -37,12 +37,10 @@ from typing import Any
 
 import numpy as np
 
-from fairseq_mcts.search import mcts_kernels
+from fairseq_mcts.search import Run, make_decoder, mcts_kernels
 from fairseq_mcts.search.constraints import Constraints, make_constraints
-from fairseq_mcts.search.decode import make_search
-from fairseq_mcts.search.driver import Search, run
+from fairseq_mcts.search.driver import Search, drive
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
-from fairseq_mcts.search.options import MctsOptions
 from fairseq_mcts.search.tree import Tree
 
 Clock = Callable[[], float]
@@ -129,9 +127,8 @@ class TimedEvaluator(TableEvaluator):
 
 def new_search(batch: int, simulations: int, actions: int, max_len: int) -> Search:
     constraints: Constraints = make_constraints(batch, eos=EOS, max_len=max_len)
-    return make_search(
-        MctsOptions(simulations=simulations, actions=actions, c_puct=C_PUCT), constraints
-    )
+    given = {"simulations": simulations, "actions": actions, "c_puct": C_PUCT}
+    return make_decoder("mcts", given).search(Run(constraints))
 
 
 @contextmanager
@@ -183,7 +180,7 @@ def decode_seconds(model: Model, batch: int, simulations: int, actions: int, clo
     evaluator = TimedEvaluator(model, clock)
     search = new_search(batch, simulations, actions, max_len=SENTENCE_LENGTH)
     begun = clock()
-    run(search, evaluator)
+    drive(search, evaluator)
     return (clock() - begun - evaluator.seconds) / SENTENCE_LENGTH
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import common
 import dual_heads
 import networks
-from searches import v_mcts_options
+from searches import PRESETS, v_mcts_decoder
 from torch import Tensor
 
-from fairseq_mcts.search.options import MctsOptions
+from fairseq_mcts.search import Decoder
 
 # of the options and a preset
 Measure = Callable[[argparse.Namespace, str], Iterator[common.Comparison]]
@@ -26,17 +26,15 @@ class Case:
     model: Any
     sources: list[Tensor]
     sample: dict[str, Any]
-    search: MctsOptions
+    decoder: Decoder[Any]
     generator: Any
 
 
 def make_case(options: argparse.Namespace, preset: str) -> Case:
     model, sources = dual_heads.load(options)
-    search = v_mcts_options(preset, options.simulations)
-    generator = networks.search_generator(
-        model, search, dual_heads.limits(options), uses_value=True
-    )
-    return Case(model, sources, networks.make_sample(model, sources), search, generator)
+    decoder = v_mcts_decoder(preset, options.simulations)
+    generator = networks.search_generator(model, decoder, dual_heads.limits(options))
+    return Case(model, sources, networks.make_sample(model, sources), decoder, generator)
 
 
 def report_presets(
@@ -53,7 +51,7 @@ def report_presets(
     parser.set_defaults(**defaults)
     options = dual_heads.parse(parser, arguments)
     report = common.Report(name, options, dual_heads.settings(options))
-    for preset in ("privileged", "unprivileged"):
+    for preset in PRESETS:
         for comparison in measure(options, preset):
             report.add(comparison)
     report.write()

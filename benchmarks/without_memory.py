@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # for the tests' reference s
 
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
-from fairseq_mcts.search.options import Options, SrOptions, VgbsOptions
+from fairseq_mcts.search import Decoder
 from fairseq_mcts.search.random_numbers import uniform
 from tests.search import reference_beam, reference_mcts, reference_sr
 from tests.search.reference_rules import Rules
@@ -111,24 +111,25 @@ class Sentence:
         return self._scores[tokens]
 
 
-def translate(sentence: Sentence, options: Options, rules: Rules, seed: int) -> Translation:
-    """By the reference search of these options; `seed` is the sentence's own."""
+def translate(sentence: Sentence, decoder: Decoder[Any], rules: Rules, seed: int) -> Translation:
+    """By the reference search of this decoder; `seed` is the sentence's own."""
     metric: Callable[[int, Prefix], float] = sentence.score
-    if isinstance(options, VgbsOptions):
-        own = like(reference_beam.VgbsOptions, options)
+    if decoder.name == "vgbs":
+        own = like(reference_beam.VgbsOptions, decoder)
         beams = reference_beam.reference_vgbs(sentence.ask, 0, rules, own)
         return Translation(beams.answers[0].tokens, beams.charged)
-    if isinstance(options, SrOptions):
-        own = like(reference_sr.SrOptions, options)
+    if decoder.name == "sr":
+        own = like(reference_sr.SrOptions, decoder)
         samples = reference_sr.reference_sr(
             sentence.ask, 0, rules, own, seed=seed, uniform=uniform, metric=metric
         )
         return Translation(samples.answers[0].tokens, samples.charged)
-    own = like(reference_mcts.MctsOptions, options)
+    own = like(reference_mcts.MctsOptions, decoder)
     result = reference_mcts.ReferenceMcts(sentence.ask, 0, rules, own, metric).decode()
     return Translation(result.best.tokens, result.charged)
 
 
-def like(kind: type, options: Options) -> Any:
-    """A reference search's options with what these say."""
-    return kind(**{one.name: getattr(options, one.name) for one in fields(kind)})
+def like(kind: type, decoder: Decoder[Any]) -> Any:
+    """A reference search's options with those of the decoder."""
+    given = vars(decoder.options)
+    return kind(**{one.name: given[one.name] for one in fields(kind) if one.name in given})

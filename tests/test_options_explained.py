@@ -3,14 +3,14 @@
 import subprocess
 import sys
 
-from fairseq_mcts.tasks.search_config import decoder_options
+from fairseq_mcts.tasks.search_config import search_field_names
 
 
 def test_every_option_of_the_decoders_is_explained() -> None:
     command = [sys.executable, "-m", "fairseq_mcts"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    for option in decoder_options():
-        assert f"--{option.name.replace('_', '-')} " in done.stdout
+    for name in search_field_names():
+        assert f"--{name.replace('_', '-')} " in done.stdout
     for other in ("--freeze-policy", "--value-weight", "--distance-weight", "--eval-search "):
         assert other in done.stdout

@@ -11,8 +11,8 @@ SHOWN = 3
 def tree_options(folder: Path) -> tuple[str, ...]:
     """Of a command that decodes by MCTS."""
     return (
-        *("--mcts-trees", str(folder)),
-        *("--mcts-tree-sentences", SENTENCES, "--mcts-tree-steps", STEPS),
+        *("--search-trees", str(folder)),
+        *("--search-tree-sentences", SENTENCES, "--search-tree-steps", STEPS),
     )
 
 

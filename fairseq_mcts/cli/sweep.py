@@ -33,8 +33,9 @@ def make_parser() -> argparse.ArgumentParser:
         "--sweep",
         action="append",
         required=True,
-        metavar="NAME=VALUE,…",
-        help="an option of decoding and the values to try, e.g. mcts-c-puct=1,3,8; may be repeated",
+        metavar="NAME[=VALUE,…]",
+        help="an option of decoding and the values to try, for example mcts-c-puct=1,3,8; without "
+        "values those that its decoder proposes; may be repeated",
     )
     group.add_argument(
         "--sweep-metric",
@@ -75,12 +76,12 @@ def run(arguments: Sequence[str]) -> None:
         raise ValueError(f"--sweep-sentences {options.sweep_sentences}: must be at least 1")
     if cfg.common_eval.path is None:
         raise ValueError("--path is required")
-    if cfg.task.mcts_trees is not None:
+    if cfg.task.search_trees is not None:
         raise ValueError(
-            f"--mcts-trees {cfg.task.mcts_trees}: each setting would overwrite the trees of the "
-            "last; use fairseq-generate"
+            f"--search-trees {cfg.task.search_trees}: each setting would overwrite the trees of "
+            "the last; use fairseq-generate"
         )
-    settings = grid(parse_options(options.sweep, _options_with_values()))
+    settings = grid(parse_options(options.sweep, _sweepable()))
     # a value that some option refuses is found before anything is decoded
     configurations = [_parse([*arguments, *setting.flags()])[1] for setting in settings]
     for of_setting in configurations:
@@ -116,23 +117,27 @@ def _parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:
     return parsed, convert_namespace_to_omegaconf(parsed)
 
 
-def _options_with_values() -> list[str]:
-    """What may be swept: options of fairseq's generation and of the searches."""
+def _sweepable() -> dict[str, list[str]]:
+    """Options of fairseq's generation and of the searches, with the values to try if none are
+    given."""
     import dataclasses
 
     from fairseq.dataclass.configs import GenerationConfig
 
-    from fairseq_mcts.generators.settings import TREE_OPTIONS
-    from fairseq_mcts.tasks.search_config import decoder_options
+    from fairseq_mcts.generators.decoder_flags import decoder_flags
+    from fairseq_mcts.generators.decoding_checks import OF_TREES
+    from fairseq_mcts.tasks.search_config import unset_search_fields
 
-    fields = [*dataclasses.fields(GenerationConfig), *decoder_options()]
-    return [
-        field.name.replace("_", "-")
-        for field in fields
-        if not field.name.startswith("_")
-        and field.default is not False  # no switches
-        and field.name not in TREE_OPTIONS
-    ]
+    defaults = {field.name: field.default for field in dataclasses.fields(GenerationConfig)}
+    defaults.update(unset_search_fields())
+    grids = {name: list(map(str, one.info.grid)) for name, one in decoder_flags().items()}
+    return {
+        name.replace("_", "-"): grids.get(name, [])
+        for name, default in defaults.items()
+        if not name.startswith("_")
+        and default is not False  # no switches
+        and name not in OF_TREES
+    }
 
 
 def _build_metrics(specs: Sequence[str]) -> list[Metric]:

@@ -12,16 +12,10 @@ from fairseq import checkpoint_utils, tasks, utils
 from fairseq.dataclass.configs import GenerationConfig
 
 from fairseq_mcts.data.files import digest_of_files
-from fairseq_mcts.generators.settings import (
-    TREE_OPTIONS,
-    refuse_too_many,
-    refuse_unsupported,
-    refuse_unused,
-    search_options,
-)
+from fairseq_mcts.generators.decoding_checks import OF_TREES, check_decoding
 from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.metrics.text import TextDecoder
-from fairseq_mcts.tasks.search_config import decoder_options
+from fairseq_mcts.tasks.search_config import search_field_names
 
 
 @dataclass(frozen=True)
@@ -121,21 +115,14 @@ def check_options(cfg: Any) -> None:
         raise ValueError(f"--lm-path {options.lm_path}: not in a sweep; use fairseq-generate")
     if options.score_reference:
         raise ValueError("--score-reference: decodes nothing, so there is nothing to sweep")
-    settings = {one.name: getattr(options, one.name, None) for one in decoder_options()}
-    unread_metric = None if options.search_metric is None else object()  # may be costly to load
-    found = search_options(settings, unread_metric)
-    if str(options.search) != "beam":
-        refuse_unsupported(str(options.search), options, GenerationConfig())
-        refuse_unused(settings, found)
-        refuse_too_many(options.nbest, found)
+    settings = {name: getattr(options, name, None) for name in search_field_names()}
+    check_decoding(settings, options, GenerationConfig())
 
 
 def generator_options(cfg: Any) -> Namespace:
     """What decides about translations in a configuration: fairseq's options and the searches'."""
     searches = {
-        one.name: getattr(cfg.task, one.name)
-        for one in decoder_options()
-        if one.name not in TREE_OPTIONS
+        name: getattr(cfg.task, name) for name in search_field_names() if name not in OF_TREES
     }
     return Namespace(**{**dict(cfg.generation), **searches})
 

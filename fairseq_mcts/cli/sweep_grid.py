@@ -2,7 +2,7 @@
 
 import itertools
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -20,16 +20,22 @@ class Setting:
         return shlex.join(self.flags())
 
 
-def parse_options(texts: Sequence[str], known: Iterable[str]) -> dict[str, list[str]]:
-    """Reads NAME=VALUE,VALUE,…; the names are those of `known`, with or without dashes in front."""
-    known = set(known)
-    options: dict[str, list[str]] = {}
+def parse_options(
+    texts: Sequence[str], known: Mapping[str, Sequence[str]]
+) -> dict[str, Sequence[str]]:
+    """Reads NAME=VALUE,VALUE,… or NAME alone, which takes the values of `known`.
+
+    The names are those of `known`, with or without dashes in front.
+    """
+    options: dict[str, Sequence[str]] = {}
     for text in texts:
-        name, _, rest = text.partition("=")
+        name, equals, rest = text.partition("=")
         name = name.strip().lstrip("-").replace("_", "-")
-        values = [value.strip() for value in rest.split(",")]
         if name not in known:
             raise ValueError(f"--sweep {text}: decoding has no option --{name} with a value")
+        values = [value.strip() for value in rest.split(",")] if equals else known[name]
+        if not values:
+            raise ValueError(f"--sweep {text}: no values are known for it; give {name}=VALUE,…")
         if name in options:
             raise ValueError(f"--sweep {text}: --{name} is swept twice")
         if not all(values):

@@ -23,12 +23,13 @@ from collections.abc import Callable
 from typing import Any
 
 from fairseq_mcts.generators.statistics import DecodingStatistics
+from fairseq_mcts.search.registry import decoder_class
 
 logger = logging.getLogger(__name__)
 
 _COMMANDS = ("fairseq_cli.generate", "fairseq_cli.interactive")
-# what the commands log when the last sentence is done
-_LAST_WORDS = ("Translated ", "Total time: ")
+# how the messages begin that the commands log when the last sentence is done
+_END_OF_RUN = ("Translated ", "Total time: ")
 
 
 class PrintedHypothesis(dict[str, Any]):
@@ -61,22 +62,24 @@ def _print(*args: Any, **options: Any) -> None:
 
 
 def _with_search(text: str, search: str) -> str:
-    return text if search == "beam" else re.sub(r" with beam=\d+:", f" with search={search}:", text)
+    if decoder_class(search).is_fairseqs_own:
+        return text
+    return re.sub(r" with beam=\d+:", f" with search={search}:", text)
 
 
 class _Summary(logging.Filter):
-    """Lets the statistics speak when a command has said its last words."""
+    """Logs the statistics, and warnings if there are any, when a command has come to its end."""
 
     def __init__(self) -> None:
         super().__init__()
         self.statistics: DecodingStatistics | None = None
-        self.complaints: Callable[[], list[str]] = list
+        self.warnings: Callable[[], list[str]] = list
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if self.statistics is not None and record.getMessage().startswith(_LAST_WORDS):
+        if self.statistics is not None and record.getMessage().startswith(_END_OF_RUN):
             for line in self.statistics.summary():
                 logger.info(line)
-            for line in self.complaints():
+            for line in self.warnings():
                 logger.warning(line)
         return True
 
@@ -84,16 +87,16 @@ class _Summary(logging.Filter):
 _summary = _Summary()
 
 
-def install(statistics: DecodingStatistics, complaints: Callable[[], list[str]] = list) -> None:
+def install(statistics: DecodingStatistics, warnings: Callable[[], list[str]] = list) -> None:
     """Makes the commands, if one of them runs, print extra lines and end with the summary and
-    with what is then to be complained about."""
+    with warnings, which are asked for then."""
     for name in (*_COMMANDS, "__main__"):
         module = sys.modules.get(name)
         if module is None or not hasattr(module, "get_symbols_to_strip_from_output"):
             continue  # not loaded, or a main program of the user's own
         module.__dict__["print"] = _print
     _summary.statistics = statistics
-    _summary.complaints = complaints
+    _summary.warnings = warnings
     PrintedHypothesis.being_printed = None  # whoever read one before was no command of this run
     for name in _COMMANDS:
         commands_logger = logging.getLogger(name)

@@ -1,9 +1,10 @@
 """The searches as a fairseq sequence generator."""
 
 import hashlib
+import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,15 @@ from fairseq_mcts.generators.search_metric import SearchMetric, TextDecoders
 from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.generators.tree_recorder import TreeRecorder, WatchedSentence
 from fairseq_mcts.metrics.base import Metric
-from fairseq_mcts.search import Hypothesis, make_search
+from fairseq_mcts.search import Decoder, Hypothesis, Run, run_decoder
 from fairseq_mcts.search.compiled import announce_compilation
 from fairseq_mcts.search.constraints import make_constraints
-from fairseq_mcts.search.driver import run
-from fairseq_mcts.search.options import MctsOptions, Options, SrOptions, VgbsOptions
 
 # position of eos itself, whose value is asked for, behind that of the last token
 POSITIONS_BEYOND_LENGTH = 2
+# The time of calls with fewer prefixes goes into reading the weights, whatever the number of rows
+# (benchmarks/prefetch.py).
+EFFICIENT_ROWS = 16
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         tgt_dict: Any,
         *,
         value_models: Sequence[Network],
-        options: Options,
+        decoder: Decoder[Any],
         limits: Limits,
         seed: int,
         metric: Metric | None = None,
@@ -82,8 +84,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             match_source_len=limits.match_source_len,
             no_repeat_ngram_size=limits.no_repeat_ngram_size,
         )
-        self.statistics = DecodingStatistics(options.search)
-        self._options = options
+        self.statistics = DecodingStatistics(decoder.name)
+        self._decoder = decoder
         self._limits = limits
         self._seed = seed
         self._metric = metric
@@ -108,41 +110,46 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         bos_token: int | None = None,
     ) -> list[list[PrintedHypothesis]]:
         if constraints is not None:
-            raise ValueError(f"--constraints: --search {self._options.search} can't honour them")
-        sources = _sources(sample["net_input"]["src_tokens"], self.pad)
-        prefixes: list[list[int]] = [[] for _ in sources]
+            raise ValueError(f"--constraints: --search {self._decoder.name} can't honour them")
+        src_tokens = sample["net_input"]["src_tokens"]
+        sentences = [_Sentence(source) for source in _without_padding(src_tokens, self.pad)]
         if prefix_tokens is not None:
-            prefixes = [row[row != self.pad].tolist() for row in prefix_tokens]
-        references = self._references(sample) if self._cheating_value else None
-        numbers = _numbers(sample) if self.trees is not None else [()] * len(sources)
-        jobs = [
-            _Job(source, prefix, None if references is None else references[index], numbers[index])
-            for index, (source, prefix) in enumerate(zip(sources, prefixes, strict=True))
-        ]
-        results = self._decode(jobs, bos_token)
+            for sentence, prefix in zip(sentences, prefix_tokens, strict=True):
+                sentence.prefix = prefix[prefix != self.pad].tolist()
+        if self._cheating_value:
+            for sentence, reference in zip(sentences, self._references(sample), strict=True):
+                sentence.reference = reference
+        if self.trees is not None:
+            for sentence, numbers in zip(sentences, _numbers(sample), strict=True):
+                sentence.numbers = numbers
+        results = self._translate(sentences, bos_token)
         if self.trees is not None:
             self.trees.write()
-        device = sample["net_input"]["src_tokens"].device
-        self.statistics.sentences += len(sources)
-        for hypotheses in results:
-            self.statistics.tokens += len(hypotheses[0].tokens)
-            self.statistics.charged += hypotheses[0].evaluations.charged
-            self.statistics.made += hypotheses[0].evaluations.made
-        return [[self._packed(one, device) for one in hypotheses] for hypotheses in results]
+        return [
+            [self._packed(one, src_tokens.device) for one in hypotheses] for hypotheses in results
+        ]
+
+    @torch.no_grad()
+    def translate(self, sources: Sequence[Tensor]) -> list[list[Hypothesis]]:
+        """Hypotheses of sentences that are not padded, each a tensor of its tokens."""
+        device = next(self.model.models[0].parameters()).device
+        return self._translate([_Sentence(source.to(device)) for source in sources], None)
 
     def _references(self, sample: dict[str, Any]) -> list[Tensor]:
         if sample.get("target") is None:
             raise ValueError("--cheating-value: there are no references to read")
-        return _sources(sample["target"], self.pad)
+        return _without_padding(sample["target"], self.pad)
 
-    def _decode(self, jobs: list["_Job"], bos_token: int | None) -> list[list[Hypothesis]]:
+    def _translate(
+        self, sentences: list["_Sentence"], bos_token: int | None
+    ) -> list[list[Hypothesis]]:
         """Searches all sentences, in smaller batches if all together need too much memory."""
-        size = min(len(jobs), self._largest_batch or len(jobs))
+        size = min(len(sentences), self._largest_batch or len(sentences))
         results: list[list[Hypothesis]] = []
-        while len(results) < len(jobs):
+        while len(results) < len(sentences):
             holds_memory = self._kept is not None
             try:
-                results += self._search(jobs[len(results) :][:size], bos_token)
+                results += self._search(sentences[len(results) :][:size], bos_token)
             except (SearchMemoryError, torch.OutOfMemoryError) as error:
                 if holds_memory and isinstance(error, torch.OutOfMemoryError):
                     continue  # once more without what was kept of the batch before
@@ -154,12 +161,15 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
                         f"{cause} is too little for a single sentence: {error}"
                     ) from error
                 size = self._largest_batch = size // 2
+        self.statistics.add_results(results)
         return results
 
-    def _search(self, jobs: list["_Job"], bos_token: int | None) -> list[list[Hypothesis]]:
+    def _search(
+        self, sentences: list["_Sentence"], bos_token: int | None
+    ) -> list[list[Hypothesis]]:
         begun = time.perf_counter()
         members = self._take_members()
-        sources = [job.source for job in jobs]
+        sources = [sentence.source for sentence in sentences]
         longest, shortest = self._length_limits([len(source) for source in sources])
         evaluator = NetworkEvaluator(
             members,
@@ -167,14 +177,14 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             start_token=bos_token,
             max_bytes=self._max_bytes,
         )
-        references = [job.reference for job in jobs if job.reference is not None]
+        references = [one.reference for one in sentences if one.reference is not None]
         evaluator.begin(sources, references or None)
         self.statistics.encoding += time.perf_counter() - begun
         # as in fairseq, a forced prefix beats the least length, and the greatest beats it
-        prefixes = [job.prefix[:limit] for job, limit in zip(jobs, longest, strict=True)]
-        for sentence, prefix in enumerate(prefixes):
+        prefixes = [one.prefix[:limit] for one, limit in zip(sentences, longest, strict=True)]
+        for number, prefix in enumerate(prefixes):
             if self.eos in prefix:
-                shortest[sentence] = 0
+                shortest[number] = 0
         constraints = make_constraints(
             len(sources),
             eos=self.eos,
@@ -184,23 +194,24 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             prefixes=prefixes,
             no_repeat_ngram_size=self._limits.no_repeat_ngram_size,
         )
-        options = self._options
-        if isinstance(options, VgbsOptions) and self._uses_value:
-            options = replace(options, highest_value=evaluator.highest_value)
-        search = make_search(
-            options,
+        run = Run(
             constraints,
             seed=[sentence_seed(self._seed, source) for source in sources],
             n_best=self._limits.n_best,
-            watcher=None if self.trees is None else self.trees.watch(_watched(jobs)),
+            watcher=None if self.trees is None else self.trees.watch(_watched(sentences)),
+            highest_value=evaluator.highest_value if self._uses_value else math.inf,
+            efficient_rows=EFFICIENT_ROWS,
         )
-        timing = run(search, evaluator, self._search_metric(sources))
-        self.statistics.add(timing)
-        slots = search.tree.capacity
-        needed = slots * evaluator.bytes_per_slot + search.num_bytes
-        self.statistics.peak_bytes = max(self.statistics.peak_bytes, needed)
+        decoded = run_decoder(self._decoder, run, evaluator, self._search_metric(sources))
+        needed = decoded.num_slots * evaluator.bytes_per_slot + decoded.num_bytes
+        self.statistics.add_search(decoded.timing, needed)
         self._keep(members)
-        return search.results()
+        return decoded.hypotheses
+
+    @property
+    def kept_members(self) -> list[Member] | None:
+        """The models as ordered for decoding that the next batch will find, if any."""
+        return None if self._kept is None else self._kept.members
 
     def _take_members(self) -> list[Member]:
         """The models, their weights ordered for decoding: those of the last batch if they were kept
@@ -262,7 +273,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
     def _packed(self, hypothesis: Hypothesis, device: torch.device) -> PrintedHypothesis:
         """A hypothesis in fairseq's form."""
         length = len(hypothesis.tokens)
-        scored = self._goes_by_metric()
+        scored = self._decoder.scores_finished
         lines = []
         if hypothesis.value is not None:
             lines.append(("M" if scored else "V", f"{hypothesis.value:.6f}"))
@@ -288,13 +299,6 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             lines,
         )
 
-    def _goes_by_metric(self) -> bool:
-        """Whether the values of finished sentences are those of the metric."""
-        options = self._options
-        if isinstance(options, MctsOptions):
-            return options.leaf == "rollout" or options.terminal == "metric"
-        return isinstance(options, SrOptions) and options.rank_by == "metric"
-
 
 @dataclass(frozen=True)
 class _KeptMembers:
@@ -304,19 +308,19 @@ class _KeptMembers:
     state: list[tuple[int, int]]  # of the weights that they were made of
 
 
-@dataclass(frozen=True)
-class _Job:
+@dataclass
+class _Sentence:
     """One sentence to be decoded."""
 
     source: Tensor  # [T] without padding
-    prefix: list[int]  # tokens that it must start with
-    reference: Tensor | None  # [R], for a value that cheats
-    numbers: tuple[int, ...]  # of the sentence in the output, where trees are recorded
+    prefix: Sequence[int] = ()  # tokens that it must start with
+    reference: Tensor | None = None  # [R], for a value that cheats
+    numbers: tuple[int, ...] = ()  # of the sentence in the output, where trees are recorded
 
 
-def _sources(src_tokens: Tensor, pad: int) -> list[Tensor]:
-    """The sentences of a padded batch [B, T], without their padding."""
-    return [row[row != pad] for row in src_tokens]
+def _without_padding(tokens: Tensor, pad: int) -> list[Tensor]:
+    """The sentences of a padded batch [B, T], one by one."""
+    return [row[row != pad] for row in tokens]
 
 
 def _numbers(sample: dict[str, Any]) -> list[tuple[int, ...]]:
@@ -326,8 +330,8 @@ def _numbers(sample: dict[str, Any]) -> list[tuple[int, ...]]:
     return [(number,) for number in sample["id"].tolist()]
 
 
-def _watched(jobs: Sequence[_Job]) -> list[WatchedSentence]:
-    return [WatchedSentence(job.numbers, job.source.tolist()) for job in jobs]
+def _watched(sentences: Sequence[_Sentence]) -> list[WatchedSentence]:
+    return [WatchedSentence(one.numbers, one.source.tolist()) for one in sentences]
 
 
 def sentence_seed(seed: int, source: Tensor) -> int:

@@ -1,8 +1,9 @@
-"""What a run of decoding cost: counted per batch, told at the end."""
+"""What a run of decoding cost: counted per batch, reported at the end."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
-from fairseq_mcts.search.results import Timing
+from fairseq_mcts.search.results import Hypothesis, Timing
 
 
 @dataclass
@@ -15,31 +16,44 @@ class DecodingStatistics:
     charged: int = 0  # network evaluations by the paper's accounting
     made: int = 0  # network evaluations that had to be made
     encoding: float = 0.0  # seconds in the encoders
-    timing: Timing = field(default_factory=Timing)  # of everything behind them
+    timing: Timing | None = None  # of everything behind them; fairseq's own decoder has none
     peak_bytes: int = 0  # of keys, values and trees of one batch
 
-    def add(self, timing: Timing) -> None:
-        """Adds the timing of one batch."""
-        for name, amount in vars(timing).items():
-            setattr(self.timing, name, getattr(self.timing, name) + amount)
+    def add_results(self, results: Sequence[Sequence[Hypothesis]]) -> None:
+        """Counts the sentences of a batch, by their best hypotheses."""
+        self.sentences += len(results)
+        for hypotheses in results:
+            self.tokens += len(hypotheses[0].tokens)
+            self.charged += hypotheses[0].evaluations.charged
+            self.made += hypotheses[0].evaluations.made
+
+    def add_search(self, timing: Timing, needed_bytes: int) -> None:
+        """Adds the time and the memory that a search took."""
+        self.timing = self.timing or Timing()
+        for field in fields(Timing):
+            total = getattr(self.timing, field.name) + getattr(timing, field.name)
+            setattr(self.timing, field.name, total)
+        self.peak_bytes = max(self.peak_bytes, needed_bytes)
 
     def summary(self) -> list[str]:
         """The lines that a run ends with."""
         share = f" ({self.made / self.charged:.1%} of it)" if self.charged else ""
-        timing = self.timing
-        in_vain = timing.network_rows - self.made
-        lines = [
+        line = (
             f"--search {self.search}: {self.sentences:,} sentences, {self.tokens:,} tokens; "
             f"network evaluations: {self.charged:,} charged, {self.made:,} made{share}"
-            + (f", {in_vain:,} more in advance and in vain" if in_vain else "")
-        ]
+        )
+        timing = self.timing
+        if timing is None:
+            return [line]
+        unused = timing.network_rows - self.made
+        if unused:
+            line += f", {unused:,} more in advance that were never needed"
         total = self.encoding + timing.network + timing.search + timing.metric
-        if total > 0:
-            lines.append(
-                f"time: {total:.1f} s = encoder {self.encoding:.1f} + network "
-                f"{timing.network:.1f} ({timing.network_calls:,} calls) + search "
-                f"{timing.search:.1f} + metric {timing.metric:.1f} ({timing.metric_rows:,} texts); "
-                f"{self.sentences / total:.2f} sentences/s; "
-                f"peak memory of the search {self.peak_bytes / 2**20:.1f} MiB"
-            )
-        return lines
+        return [
+            line,
+            f"time: {total:.1f} s = encoder {self.encoding:.1f} + network "
+            f"{timing.network:.1f} ({timing.network_calls:,} calls) + search "
+            f"{timing.search:.1f} + metric {timing.metric:.1f} ({timing.metric_rows:,} texts); "
+            f"{self.sentences / max(total, 1e-9):.2f} sentences/s; "
+            f"peak memory of the search {self.peak_bytes / 2**20:.1f} MiB",
+        ]

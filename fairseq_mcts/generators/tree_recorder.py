@@ -1,4 +1,4 @@
-"""`--mcts-trees`: files and pictures of the search trees of chosen sentences and output tokens."""
+"""`--search-trees`: files and pictures of search trees, of chosen sentences and output tokens."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -31,17 +31,15 @@ class TreeRecorder:
         source_dictionary: Any,
         target_dictionary: Any,
         *,
-        choice: str,
         sentences: frozenset[int],
         steps: frozenset[int] | None = None,
     ) -> None:
-        """`steps` None means all of them; `choice` is the search's own option `choose`."""
+        """`steps` None means all of them."""
         require_matplotlib()
         _make_writable(folder)
         self._folder = folder
         self._source_dictionary = source_dictionary
         self._target_dictionary = target_dictionary
-        self._choice = choice
         self._sentences = sentences
         self._steps = steps
         self._written: dict[int, set[int]] = {}  # sentence -> steps
@@ -78,18 +76,18 @@ class TreeRecorder:
             self._written[number].add(step)
         self._seen.clear()
 
-    def complaints(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """What was asked for and never came."""
         lines = []
         if unseen := self._sentences - self._written.keys():
-            lines.append(f"--mcts-tree-sentences: never decoded here: {written(unseen)}")
+            lines.append(f"--search-tree-sentences: never decoded here: {written(unseen)}")
         ended_before: dict[frozenset[int], list[int]] = {}
         for number, steps in self._written.items():
             if self._steps is not None and (missing := self._steps - steps):
                 ended_before.setdefault(missing, []).append(number)
         for missing, numbers in ended_before.items():
             lines.append(
-                f"--mcts-tree-steps: finished before output token {written(missing)}: "
+                f"--search-tree-steps: finished before output token {written(missing)}: "
                 f"sentence {written(numbers)}"
             )
         return lines
@@ -106,7 +104,7 @@ class TreeRecorder:
                 if token != self._source_dictionary.eos()
             ),
             prefix=tuple(symbols[token] for token in tree.prefix),
-            choice=self._choice,
+            choice=tree.choice,
             chosen=tuple(tree.chosen.tolist()),
             nodes=tuple(
                 TreeNode(
@@ -147,29 +145,28 @@ class BatchWatcher:
 
 
 def make_recorder(
-    settings: Mapping[str, Any], source_dictionary: Any, target_dictionary: Any, choice: str
+    settings: Mapping[str, Any], source_dictionary: Any, target_dictionary: Any
 ) -> TreeRecorder | None:
-    """The recorder that the options (fields of `SearchConfig`) ask for, if they do."""
-    folder = settings["mcts_trees"]
+    """The recorder that the configuration's fields ask for, if they do."""
+    folder = settings["search_trees"]
     if folder is None:
         return None
-    sentences = settings["mcts_tree_sentences"]
-    steps = settings["mcts_tree_steps"]
+    sentences = settings["search_tree_sentences"]
+    steps = settings["search_tree_steps"]
     try:
         return TreeRecorder(
             Path(folder),
             source_dictionary,
             target_dictionary,
-            choice=choice,
             sentences=parse_numbers(
-                "--mcts-tree-sentences", DEFAULT_SENTENCES if sentences is None else sentences, 0
+                "--search-tree-sentences", DEFAULT_SENTENCES if sentences is None else sentences, 0
             ),
-            steps=None if steps is None else parse_numbers("--mcts-tree-steps", steps, 1),
+            steps=None if steps is None else parse_numbers("--search-tree-steps", steps, 1),
         )
     except ImportError as error:
-        raise ImportError(f"--mcts-trees {folder}: {error}") from error
+        raise ImportError(f"--search-trees {folder}: {error}") from error
     except OSError as error:
-        raise ValueError(f"--mcts-trees {folder}: can't write there: {error}") from error
+        raise ValueError(f"--search-trees {folder}: can't write there: {error}") from error
 
 
 def _make_writable(folder: Path) -> None:

@@ -4,17 +4,36 @@ from fairseq_mcts.search import decode
 results = decode(evaluate, num_sentences, search="mcts", eos=2, max_len=30)
 """
 
-from fairseq_mcts.search.decode import decode, make_search
-from fairseq_mcts.search.results import Evaluations, Hypothesis, Step, Timing
+from fairseq_mcts.search import decoders as _decoders  # noqa: F401 - registers them
+from fairseq_mcts.search.decode import decode, run_decoder
+from fairseq_mcts.search.decoder import Decoder, Run
+from fairseq_mcts.search.options import DecoderOptions, OptionError, option
+from fairseq_mcts.search.registry import (
+    decoder_class,
+    decoder_names,
+    make_decoder,
+    register_decoder,
+)
+from fairseq_mcts.search.results import Decoded, Evaluations, Hypothesis, Step, Timing
 from fairseq_mcts.search.snapshot import TreeSnapshot, TreeWatcher
 
 __all__ = [
+    "Decoded",
+    "Decoder",
+    "DecoderOptions",
     "Evaluations",
     "Hypothesis",
+    "OptionError",
+    "Run",
     "Step",
     "Timing",
     "TreeSnapshot",
     "TreeWatcher",
     "decode",
-    "make_search",
+    "decoder_class",
+    "decoder_names",
+    "make_decoder",
+    "option",
+    "register_decoder",
+    "run_decoder",
 ]

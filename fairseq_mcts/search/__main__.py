@@ -7,6 +7,7 @@ from fairseq_mcts.search.decode import decode
 from fairseq_mcts.search.draw_rows import draw_from_scores
 from fairseq_mcts.search.policy import draw_tokens
 from fairseq_mcts.search.read_rows import RowsRead, TokenRules, read_rows
+from fairseq_mcts.search.registry import decoder_names, make_decoder
 
 
 def _coin(sentences: list[int], prefixes: list[tuple[int, ...]]) -> tuple[object, object]:
@@ -15,10 +16,11 @@ def _coin(sentences: list[int], prefixes: list[tuple[int, ...]]) -> tuple[object
 
 def compile_kernels() -> None:
     """Runs every search once on a model of three tokens."""
-    common = {"eos": 2, "max_len": 3, "no_repeat_ngram_size": 2}
-    for search in ("mcts", "vgbs", "beam", "sr"):
-        decode(_coin, 1, search=search, **common)  # type: ignore[arg-type]
-    decode(_coin, 1, search="mcts", leaf="rollout", metric=lambda *_: 0.5, trace=True, **common)  # type: ignore[arg-type]
+    for search in decoder_names():
+        decoder = make_decoder(search)
+        if not decoder.needs_metric:
+            trace = decoder.builds_trees
+            decode(_coin, 1, search=decoder, eos=2, max_len=3, no_repeat_ngram_size=2, trace=trace)
     _compile_readout()
 
 

@@ -66,12 +66,12 @@ class Rules(NamedTuple):
 
     eos: int
     normalization: int
-    length_penalty: float
-    alpha: float  # weight of the value
-    log_value: bool
-    value_low: float
-    value_high: float
-    highest_value: float  # no value is greater
+    length_penalty: float = 1.0
+    alpha: float = 0.0  # weight of the value
+    log_value: bool = False
+    value_low: float = 0.0
+    value_high: float = 0.0
+    highest_value: float = math.inf  # no value is greater
 
 
 @compiled

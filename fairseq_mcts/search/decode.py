@@ -1,47 +1,51 @@
 """The entry point for any model: `decode`."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from fairseq_mcts.search.beam import BeamSearch
 from fairseq_mcts.search.compiled import announce_compilation
-from fairseq_mcts.search.constraints import Constraints, make_constraints
-from fairseq_mcts.search.driver import Search, run
+from fairseq_mcts.search.constraints import make_constraints
+from fairseq_mcts.search.decoder import Decoder, Run
+from fairseq_mcts.search.driver import Metric, Scorer, drive
+from fairseq_mcts.search.evaluator import Evaluator
 from fairseq_mcts.search.function_evaluator import EvaluateFunction, FunctionEvaluator
-from fairseq_mcts.search.mcts import MctsSearch
-from fairseq_mcts.search.options import BeamOptions, MctsOptions, Options, VgbsOptions, make_options
-from fairseq_mcts.search.results import Hypothesis
-from fairseq_mcts.search.sampling import SampleSearch
+from fairseq_mcts.search.options import OptionError
+from fairseq_mcts.search.registry import make_decoder
+from fairseq_mcts.search.results import Decoded, Hypothesis
 from fairseq_mcts.search.snapshot import TreeWatcher
 
 
-def make_search(
-    options: Options,
-    constraints: Constraints,
-    *,
-    seed: int | Sequence[int] = 0,
-    n_best: int = 1,
-    trace: bool = False,
-    watcher: TreeWatcher | None = None,
-) -> Search:
-    """The algorithm that `options` describe, ready to run."""
-    if n_best < 1:
-        raise ValueError(f"n_best: must be at least 1, is {n_best}")
-    if isinstance(options, MctsOptions):
-        return MctsSearch(constraints, options, n_best=n_best, trace=trace, watcher=watcher)
-    for name, given in (("trace", trace), ("watcher", watcher is not None)):
-        if given:
-            raise ValueError(f"{name}: search={options.search!r} builds no search tree")
-    if isinstance(options, (BeamOptions, VgbsOptions)):
-        return BeamSearch(constraints, options, n_best=n_best)
-    return SampleSearch(constraints, options, seed=seed, n_best=n_best)
+def run_decoder(
+    decoder: Decoder[Any], run: Run, evaluator: Evaluator, metric: Metric | None = None
+) -> Decoded:
+    """Decodes the sentences of `run` with the model behind `evaluator`."""
+    for name, given in (("trace", run.trace), ("watcher", run.watcher is not None)):
+        if given and not decoder.builds_trees:
+            raise ValueError(f"{name}: search={decoder.name!r} builds no search tree")
+    asking = decoder.metric_option
+    if asking is not None and metric is None:
+        setting = getattr(decoder.options, asking)
+        raise OptionError(asking, "needs a metric", value=setting)
+    if asking is None:
+        metric = None  # nothing would ask it
+    scorer = Scorer(metric) if metric is not None else None
+    search = decoder.search(run if not decoder.reranks else run.keeping_all())
+    timing = drive(search, evaluator, scorer)
+    results = search.results()
+    if decoder.reranks:
+        results = [
+            decoder.rerank(sentence, finished, scorer)[: run.n_best]
+            for sentence, finished in enumerate(results)
+        ]
+    return Decoded(results, timing, search.tree.capacity, search.num_bytes)
 
 
 def decode(
     evaluate: EvaluateFunction,
     num_sentences: int,
     *,
-    search: str = "mcts",
+    search: str | Decoder[Any] = "mcts",
     eos: int,
     max_len: int | Sequence[int],
     min_len: int | Sequence[int] = 0,
@@ -52,6 +56,8 @@ def decode(
     n_best: int = 1,
     budget: int | Sequence[int] | None = None,
     preset: str | None = None,
+    metric: Metric | None = None,
+    highest_value: float = math.inf,
     trace: bool = False,
     watcher: TreeWatcher | None = None,
     **options: Any,
@@ -64,21 +70,25 @@ def decode(
     for a prefix that is still remembered.
 
     Args:
-        search: "mcts", "vgbs", "beam" or "sr"; its own options follow as keywords (see `options`).
+        search: the name of a registered decoder, whose own options follow as keywords; or a
+            `Decoder` that has its options already.
         eos: the token that ends a sentence.
         max_len: at most so many tokens before `eos`; like `min_len`, `seed`, `budget` and the
-            counts `simulations`, `samples`, `beam`, one number or one for each sentence.
+            decoders' counts, one number or one for each sentence.
         min_len: at least so many tokens before `eos`.
-        seed: of the samples of search="sr", the same whatever else is in the batch.
+        seed: of whatever is drawn, the same whatever else is in the batch.
         forbidden: tokens that are never produced (padding, say).
         prefixes: tokens that each sentence must start with.
         no_repeat_ngram_size: no sequence of so many tokens twice in a sentence; 0: no such rule.
         n_best: at most so many hypotheses per sentence.
-        budget: evaluations per output token that the paper would charge: sets simulations,
-            samples or beam to it, for "vgbs" the beam to the smallest k with k + k² ≥ budget.
+        budget: evaluations per output token that the paper would charge: sets the decoder's own
+            count to the smallest that is charged so many.
         preset: the paper's settings for a "privileged" or an "unprivileged" metric.
-        trace: keep each output token's search (search="mcts" only).
-        watcher: is shown whole search trees, those it wants to see (search="mcts" only).
+        metric: scores finished sentences, where the decoder's options ask for it: a function of
+            (sentence, tokens), or with an attribute `batched = True` of lists of both.
+        highest_value: no value of the model is greater; saves evaluations, changes no result.
+        trace: keep each output token's search, where the decoder builds search trees.
+        watcher: is shown whole search trees, those it wants to see.
 
     Returns:
         For each sentence its hypotheses, best first.
@@ -88,8 +98,14 @@ def decode(
     for name, given in (("budget", budget), ("seed", seed)):
         if isinstance(given, Sequence) and len(given) != num_sentences:
             raise ValueError(f"{name}: {len(given)} numbers for {num_sentences} sentences")
-    chosen = make_options(search, options, preset=preset, budget=budget)
-    metric = getattr(chosen, "metric", None)
+    if isinstance(search, Decoder):
+        decoder = search
+        if options or preset is not None or budget is not None:
+            raise TypeError("options, preset and budget belong to a decoder that is named")
+    else:
+        decoder = make_decoder(search, options, preset=preset, budget=budget)
+    if metric is not None and not decoder.metric_if:
+        raise TypeError(f"search={decoder.name!r} has no use for a metric")
     if metric is not None and not callable(metric):
         raise ValueError(f"metric: {metric!r} is no function of (sentence, tokens)")
     constraints = make_constraints(
@@ -101,9 +117,13 @@ def decode(
         prefixes=prefixes,
         no_repeat_ngram_size=no_repeat_ngram_size,
     )
-    algorithm = make_search(
-        chosen, constraints, seed=seed, n_best=n_best, trace=trace, watcher=watcher
-    )
     announce_compilation()
-    run(algorithm, FunctionEvaluator(evaluate, constraints), metric)
-    return algorithm.results()
+    run = Run(
+        constraints,
+        seed=seed,
+        n_best=n_best,
+        trace=trace,
+        watcher=watcher,
+        highest_value=highest_value,
+    )
+    return run_decoder(decoder, run, FunctionEvaluator(evaluate, constraints), metric).hypotheses

@@ -1,18 +1,19 @@
 """The loop that every search runs in: advance all sentences, then answer what they wait for."""
 
 import time
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
 from fairseq_mcts.search.evaluator import Answers, Evaluator, Question, Requests
-from fairseq_mcts.search.options import Metric
 from fairseq_mcts.search.results import Hypothesis, Timing
 from fairseq_mcts.search.tree import Float64, Tree
 
 # a finished sentence to be scored: (sentence, tokens)
 Candidate = tuple[int, tuple[int, ...]]
+# (sentence, tokens) -> float, or with an attribute `batched = True` the same over lists of both
+Metric = Callable[..., Any]
 
 
 class Search(Protocol):
@@ -76,10 +77,9 @@ class Scorer:
         return scores
 
 
-def run(search: Search, evaluator: Evaluator, metric: Metric | None = None) -> Timing:
+def drive(search: Search, evaluator: Evaluator, scorer: Scorer | None = None) -> Timing:
     """Drives `search` to its end; where the time went."""
     timing = Timing()
-    scorer = Scorer(metric) if metric is not None else None
     while True:
         begun = time.perf_counter()
         requests, candidates = search.advance()
@@ -95,7 +95,7 @@ def run(search: Search, evaluator: Evaluator, metric: Metric | None = None) -> T
                 timing.network_calls += 1
                 timing.network_rows += len(requests)
         if candidates:
-            assert scorer is not None  # options refuse a search that would need one
+            assert scorer is not None  # a decoder that needs one is not started without
             begun = time.perf_counter()
             search.receive_scores(scorer(candidates))
             timing.metric += time.perf_counter() - begun

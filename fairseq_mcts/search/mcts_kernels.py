@@ -27,6 +27,12 @@ from fairseq_mcts.search.mcts_records import (
     State,
     Statistics,
 )
+from fairseq_mcts.search.mcts_rules import (
+    chosen_action,
+    select_action,
+    select_at_root,
+    update_q,
+)
 from fairseq_mcts.search.tree import (
     NO_NODE,
     Int32,
@@ -35,39 +41,6 @@ from fairseq_mcts.search.tree import (
     allocate_child,
     release_subtree,
 )
-
-SMALLEST_SPREAD = 1e-6
-
-
-@compiled
-def select_action(
-    tree: Tree, statistics: Statistics, node: int, lowest: float, highest: float, c_puct: float
-) -> int:
-    """The action with the highest pUCT score: rescaled value plus exploration bonus.
-
-    An unvisited child's rescaled value is 0. Priors descend, so the first unvisited child beats
-    all others that are unvisited (ties go to the first too), and none behind it was ever visited.
-    A leaf in flight counts as a visit with the rescaled value 0: a virtual loss.
-    """
-    root_of_visits = math.sqrt(statistics.nodes[node].visits + statistics.nodes[node].in_flight)
-    spread = max(highest - lowest, SMALLEST_SPREAD)
-    best_action = 0
-    best_score = -math.inf
-    for action in range(tree.prefixes[node].num_actions):
-        child = statistics.children[node, action]
-        visits = child.visits + child.in_flight
-        score = c_puct * tree.actions[node, action].weight * root_of_visits / (1 + visits)
-        if child.visits > 0:
-            rescaled = (child.q - lowest) / spread
-            if child.in_flight > 0:
-                rescaled = rescaled * child.visits / visits
-            score = rescaled + score
-        if score > best_score:
-            best_score = score
-            best_action = action
-        if visits == 0:
-            break
-    return best_action
 
 
 @compiled
@@ -92,7 +65,10 @@ def descend(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> t
     while True:
         if not tree.prefixes[node].has_policy:
             return node, False
-        action = select_action(tree, statistics, node, lowest, highest, rules.c_puct)
+        if node == state.root:
+            action = select_at_root(tree, statistics, state, rules)
+        else:
+            action = select_action(tree, statistics, node, lowest, highest, rules.c_puct)
         child = tree.actions[node, action].child
         if child == NO_NODE:
             child = new_node(tree, statistics, node, action)
@@ -115,7 +91,7 @@ def add_in_flight(tree: Tree, statistics: Statistics, leaf: int, root: int, chan
 
 @compiled
 def back_up(
-    tree: Tree, statistics: Statistics, leaf: int, root: int, value: float, max_backup: bool
+    tree: Tree, statistics: Statistics, leaf: int, root: int, value: float, rules: Rules
 ) -> None:
     """Carries the value of `leaf`, whose own statistics are up to date, to all its ancestors."""
     slot = leaf
@@ -125,13 +101,8 @@ def back_up(
         beside_siblings = statistics.children[parent_slot, tree.prefixes[slot].action_of_parent]
         beside_siblings.visits = node.visits
         beside_siblings.q = node.q
-        parent = statistics.nodes[parent_slot]
-        parent.visits += 1
-        if max_backup:
-            parent.q = max(parent.q, value)
-        else:
-            # this form keeps the mean of equal values exactly equal to them
-            parent.q += (value - parent.q) / parent.visits
+        statistics.nodes[parent_slot].visits += 1
+        update_q(statistics, parent_slot, value, rules)
         slot = parent_slot
 
 
@@ -142,7 +113,7 @@ def expand(
     state: State,
     leaf: int,
     value: float,
-    max_backup: bool,
+    rules: Rules,
 ) -> None:
     """Makes `leaf` a node of the current search tree and backs its value up."""
     node = statistics.nodes[leaf]
@@ -154,14 +125,14 @@ def expand(
         statistics.children[leaf, action].in_flight = 0
     state.lowest = min(state.lowest, value)
     state.highest = max(state.highest, value)
-    back_up(tree, statistics, leaf, state.root, value, max_backup)
+    back_up(tree, statistics, leaf, state.root, value, rules)
 
 
 @compiled
 def revisit(tree: Tree, statistics: Statistics, state: State, leaf: int, rules: Rules) -> None:
     """Backs the value of an already visited finished sentence up once more."""
     statistics.nodes[leaf].visits += 1
-    back_up(tree, statistics, leaf, state.root, statistics.nodes[leaf].q, rules.max_backup)
+    back_up(tree, statistics, leaf, state.root, statistics.nodes[leaf].q, rules)
 
 
 @compiled
@@ -249,7 +220,7 @@ def land_leaves(
         if statistics.nodes[slot].tree_number == state.tree_number:
             revisit(tree, statistics, state, slot, rules)
         else:
-            expand(tree, statistics, state, slot, leaves[index].value, rules.max_backup)
+            expand(tree, statistics, state, slot, leaves[index].value, rules)
         state.simulations_done += 1
     state.num_leaves = 0
 
@@ -295,25 +266,6 @@ def add_leaf(
 
 
 @compiled
-def chosen_action(tree: Tree, statistics: Statistics, root: int, by_value: bool) -> int:
-    """The visited child with the most visits or the highest Q; ties as everywhere."""
-    best_action = -1
-    for action in range(tree.prefixes[root].num_actions):
-        child = statistics.children[root, action]
-        if child.visits == 0:
-            continue
-        if best_action == -1:
-            better = True
-        elif by_value:
-            better = child.q > statistics.children[root, best_action].q
-        else:
-            better = child.visits > statistics.children[root, best_action].visits
-        if better:
-            best_action = action
-    return best_action
-
-
-@compiled
 def start_tree(
     statistics: Statistics,
     state: State,
@@ -342,7 +294,7 @@ def commit(
 ) -> None:
     """Makes the chosen child the new root and frees its siblings' subtrees."""
     root = state.root
-    action = chosen_action(tree, statistics, root, rules.choose_value)
+    action = chosen_action(tree, statistics, root, rules)
     chosen = tree.actions[root, action].child
     for other in range(tree.prefixes[root].num_actions):
         child = tree.actions[root, other].child

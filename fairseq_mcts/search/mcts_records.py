@@ -88,8 +88,8 @@ class Rules(NamedTuple):
 
     eos: int
     c_puct: float
-    max_backup: bool
-    choose_value: bool
+    backup: int  # these two are codes of `mcts_rules`
+    choose: int
     rollouts: bool
     score_finished: bool
     pause_when_decided: bool

@@ -8,7 +8,7 @@ class Evaluations(NamedTuple):
     """Network evaluations of one sentence."""
 
     charged: int  # by the paper's accounting, as if nothing were remembered
-    made: int  # prefixes that the evaluator had to be asked about; guesses in vain do not count
+    made: int  # prefixes that had to be evaluated; guesses that were never needed do not count
 
 
 @dataclass(frozen=True)
@@ -45,3 +45,13 @@ class Timing:
     network_rows: int = 0
     metric_calls: int = 0
     metric_rows: int = 0
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What decoding some sentences gave, and what it took."""
+
+    hypotheses: list[list[Hypothesis]]  # of each sentence, best first
+    timing: Timing
+    num_slots: int  # prefixes that there was room for
+    num_bytes: int  # memory of the search's own arrays

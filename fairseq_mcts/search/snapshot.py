@@ -5,8 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
-from fairseq_mcts.search.mcts_kernels import chosen_action
-from fairseq_mcts.search.mcts_records import Rules, Statistics
+from fairseq_mcts.search.mcts_records import Rules, State, Statistics
+from fairseq_mcts.search.mcts_rules import CHOICE_NAMES, chosen_action
 from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, Tree, prefix_tokens
 
 
@@ -20,7 +20,14 @@ class TreeSnapshot:
     tokens: Int32  # [n] last token of each prefix, NO_TOKEN if node 0 is the empty one
     priors: Float64  # [n] of these tokens, as the search weighs them; 1 for node 0
     visits: Int32  # [n] 1 + those of all children; a finished sentence counts its own
-    values: Float64  # [n] mean or maximum of what was backed up
+    values: Float64  # [n] Q: what the backup makes of a node's own value and all below
+    own_values: Float64  # [n] what the network or the metric said of the prefix itself
+    # [n] visits and Q as the parent's row has them, where selection looks; 0 for node 0
+    edge_visits: Int32
+    edge_values: Float64
+    choice: str  # what the chosen child has most of: "visits" or "value"
+    value_range: tuple[float, float]  # least and greatest own value, by which Q is rescaled
+    slots: Int32  # [n] where the prefixes are in the prefix tree
     # [c] nodes from the chosen child down: the first is the output token of this step, the others
     # are where the same rule of choice would lead in this tree
     chosen: Int32
@@ -43,13 +50,16 @@ class TreeWatcher(Protocol):
         ...
 
 
-def take_snapshot(tree: Tree, statistics: Statistics, root: int, rules: Rules) -> TreeSnapshot:
-    """Copies the search tree below the slot `root`, all of whose simulations are done."""
+def take_snapshot(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> TreeSnapshot:
+    """Copies the search tree of a sentence, all of whose simulations are done."""
+    root = int(state["root"])
     slots, parents = _visited_slots(tree, statistics, root)
     below, above = slots[1:], slots[parents[1:]]  # [n - 1] the ends of each edge
     actions = tree.prefixes["action_of_parent"][below]  # [n - 1]
     node_of_slot = {int(slot): node for node, slot in enumerate(slots)}
     chosen = _chosen_slots(tree, statistics, root, rules)
+    edges = statistics.children[above, actions]  # [n - 1]
+    scored = (tree.token[slots] == rules.eos) & rules.score_finished
     return TreeSnapshot(
         sentence=int(tree.sentence[root]),
         prefix=prefix_tokens(tree, slots[:1])[0],
@@ -58,6 +68,12 @@ def take_snapshot(tree: Tree, statistics: Statistics, root: int, rules: Rules) -
         priors=np.concatenate([[1.0], tree.actions["weight"][above, actions]]),
         visits=statistics.nodes["visits"][slots],
         values=statistics.nodes["q"][slots],
+        own_values=np.where(scored, statistics.nodes["score"][slots], tree.value[slots]),
+        edge_visits=np.concatenate([np.zeros(1, np.int32), edges["visits"]]),
+        edge_values=np.concatenate([[0.0], edges["q"]]),
+        choice=CHOICE_NAMES[rules.choose],
+        value_range=(float(state["lowest"]), float(state["highest"])),
+        slots=slots,
         chosen=np.array([node_of_slot[slot] for slot in chosen], np.int32),
     )
 
@@ -77,7 +93,7 @@ def _chosen_slots(tree: Tree, statistics: Statistics, root: int, rules: Rules) -
     """The slots below `root` that the rule of choice leads through, down to a leaf."""
     slots: list[int] = []
     slot = root
-    while (action := chosen_action(tree, statistics, slot, rules.choose_value)) >= 0:
+    while (action := chosen_action(tree, statistics, slot, rules)) >= 0:
         slot = int(tree.actions[slot, action]["child"])
         slots.append(slot)
     return slots

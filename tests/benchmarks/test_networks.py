@@ -4,7 +4,7 @@ import networks
 import pytest
 import torch
 
-from fairseq_mcts.search.options import BeamOptions
+from fairseq_mcts.search import make_decoder
 
 MODELS = {
     "multi-query": lambda: networks.multiquery("multiquery_transformer", "tiny", 1),
@@ -17,7 +17,7 @@ def test_sentences_end_of_themselves_and_policies_are_peaked(kind: str) -> None:
     model = MODELS[kind]()
     sources = networks.make_sources(model.encoder.dictionary, 32, seed=1)
     assert all(12 <= len(source) - 1 <= 30 for source in sources)
-    generator = networks.search_generator(model, BeamOptions(beam=1), uses_value=False)
+    generator = networks.search_generator(model, make_decoder("beam", {"beam": 1}))
     results = generator.generate([model], networks.make_sample(model, sources))
     lengths = [len(tokens) - 1 for tokens in networks.best_tokens(results)]
     assert len(set(lengths)) > 4  # batches get smaller little by little

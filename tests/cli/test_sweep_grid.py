@@ -4,7 +4,7 @@ import pytest
 
 from fairseq_mcts.cli.sweep_grid import Setting, grid, parse_options
 
-KNOWN = ("beam", "mcts-c-puct", "mcts-backup")
+KNOWN = {"beam": [], "mcts-c-puct": ["1", "3"], "mcts-backup": ["mean", "max"]}
 
 
 def test_all_combinations_the_last_option_varies_fastest() -> None:
@@ -15,6 +15,13 @@ def test_all_combinations_the_last_option_varies_fastest() -> None:
         "--mcts-c-puct 3 --mcts-backup mean",
         "--mcts-c-puct 3 --mcts-backup max",
     ]
+
+
+def test_a_name_alone_takes_the_values_that_its_decoder_proposes() -> None:
+    assert parse_options(["mcts-c-puct", "beam=2"], KNOWN) == {
+        "mcts-c-puct": ["1", "3"],
+        "beam": ["2"],
+    }
 
 
 def test_flags_are_ready_for_a_shell() -> None:
@@ -28,7 +35,8 @@ def test_flags_are_ready_for_a_shell() -> None:
     [
         (["beams=1"], "--sweep beams=1: decoding has no option --beams with a value"),
         (["beam=1", "beam=2"], "--sweep beam=2: --beam is swept twice"),
-        (["beam"], "--sweep beam: expected NAME=VALUE,VALUE,…"),
+        (["beam"], "--sweep beam: no values are known for it; give beam=VALUE,…"),
+        (["beam="], "--sweep beam=: expected NAME=VALUE,VALUE,…"),
         (["beam=1,,2"], "--sweep beam=1,,2: expected NAME=VALUE,VALUE,…"),
         (["beam=1,2,1"], "--sweep beam=1,2,1: a value is given twice"),
     ],

@@ -9,10 +9,8 @@ import pytest
 import torch
 
 from fairseq_mcts.decoding.network_evaluator import Member, NetworkEvaluator, make_members
-from fairseq_mcts.search import Hypothesis, decode, make_search
+from fairseq_mcts.search import Hypothesis, Run, decode, make_decoder, run_decoder
 from fairseq_mcts.search.constraints import make_constraints
-from fairseq_mcts.search.driver import run
-from fairseq_mcts.search.options import make_options
 from tests.decoding.networks import (
     BATCH,
     TRANSFORMERS,
@@ -70,12 +68,11 @@ def on_network(
 ) -> list[list[Hypothesis]]:
     given = dict(options)
     constraints = make_constraints(len(BATCH.src_lengths), **COMMON)
-    chosen = make_options(given.pop("search"), given)
-    search = make_search(chosen, constraints, n_best=2)
+    metric = given.pop("metric", None)
+    decoder = make_decoder(given.pop("search"), given)
     evaluator = NetworkEvaluator(make_members(policies, values, VOCABULARY), VOCABULARY)
     evaluator.begin(sources(BATCH))
-    run(search, evaluator, getattr(chosen, "metric", None))
-    return search.results()
+    return run_decoder(decoder, Run(constraints, n_best=2), evaluator, metric).hypotheses
 
 
 def assert_same(

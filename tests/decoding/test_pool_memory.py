@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
-from fairseq_mcts.search import make_search
+from fairseq_mcts.search import Run, make_decoder
 from fairseq_mcts.search.constraints import make_constraints
-from fairseq_mcts.search.driver import run
+from fairseq_mcts.search.driver import drive
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
-from fairseq_mcts.search.options import make_options
 from fairseq_mcts.search.tree import Tree
 from tests.decoding.networks import BATCH, VOCABULARY, sharpen, sources
 from tests.models.toys import DUAL, EOS, make_model
@@ -38,9 +37,9 @@ def test_pool_of_a_long_sentence_stays_below_twice_what_is_in_use() -> None:
     evaluator = NetworkEvaluator(members, VOCABULARY)
     evaluator.begin(sources(BATCH)[:1])
     constraints = make_constraints(1, eos=EOS, max_len=LENGTH, min_len=LENGTH, forbidden=(0, 1))
-    search = make_search(make_options("mcts", {"simulations": SIMULATIONS}), constraints)
+    search = make_decoder("mcts", {"simulations": SIMULATIONS}).search(Run(constraints))
     watcher = Watcher(evaluator)
-    run(search, watcher)
+    drive(search, watcher)
 
     [[hypothesis]] = search.results()
     assert len(hypothesis.tokens) == LENGTH + 1
@@ -64,8 +63,8 @@ def test_pool_of_a_beam_holds_little_more_than_its_proposals(search: dict[str, A
         len(batch), eos=EOS, max_len=12, min_len=12, forbidden=VOCABULARY.forbidden
     )
     given = {"beam": 10, **search}
-    beams = make_search(make_options(given.pop("search"), given), constraints)
+    beams = make_decoder(given.pop("search"), given).search(Run(constraints))
     watcher = Watcher(evaluator)
-    run(beams, watcher)
+    drive(beams, watcher)
     # when it has grown, there is room for a quarter more, and for what a step might have kept
     assert beams.tree.capacity < 1.8 * watcher.most_live

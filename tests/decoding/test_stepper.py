@@ -8,10 +8,9 @@ from fairseq.modules import PositionalEmbedding
 
 from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
 from fairseq_mcts.decoding.stepper import can_step, position_rows
-from fairseq_mcts.search import make_search
+from fairseq_mcts.search import Run, make_decoder
 from fairseq_mcts.search.constraints import make_constraints
-from fairseq_mcts.search.driver import run
-from fairseq_mcts.search.options import make_options
+from fairseq_mcts.search.driver import drive
 from tests.decoding.networks import (
     BATCH,
     VOCABULARY,
@@ -40,10 +39,10 @@ def test_the_last_position_needs_no_longer_table() -> None:
         len(BATCH.src_lengths),
         **{"eos": EOS, "max_len": length, "min_len": length, "forbidden": VOCABULARY.forbidden},
     )
-    search = make_search(make_options("vgbs", {"beam": 1}), constraints)
+    search = make_decoder("vgbs", {"beam": 1}).search(Run(constraints))
     evaluator = NetworkEvaluator(make_members([model], [model], VOCABULARY), VOCABULARY)
     evaluator.begin(sources(BATCH))
-    run(search, evaluator, None)
+    drive(search, evaluator)
     assert len(search.results()[0][0].tokens) >= length
     assert model.decoder.embed_positions.weights is table
 

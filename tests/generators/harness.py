@@ -24,6 +24,7 @@ from tests.decoding.networks import FullForward
 from tests.generators.trained import Trained
 from tests.models.toys import Batch
 
+SEED = 7
 METRIC = {"search_metric": "vowels", "search_post_process": "sentencepiece"}
 #: every decoder, with small budgets: the options of `SearchConfig`
 DECODERS: dict[str, dict[str, Any]] = {
@@ -47,7 +48,6 @@ DECODERS: dict[str, dict[str, Any]] = {
         **{"sr_rank_by": "metric", **METRIC},
     },
 }
-SEED = 7
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ class Setup:
     values: list[Any]  # of --value-path, or the models themselves
     value_path: str | None = None
 
-    def generator(self, **given: Any) -> Any:
+    def generator(self, seed: int = SEED, **given: Any) -> Any:
         """What `fairseq-generate` builds for these options; fairseq's defaults for the others."""
         uses_value = "metric" not in (given.get("sr_rank_by"), given.get("mcts_leaf"))
         uses_value &= given.get("mcts_leaf") != "rollout" and given.get("vgbs_alpha") != 0
         if self.value_path is not None and given.get("search", "beam") != "beam" and uses_value:
             given = {"value_path": self.value_path, **given}
-        torch.manual_seed(SEED)
+        torch.manual_seed(seed)
         args = Namespace(**{**vars(GenerationConfig()), **given})
         return self.task.build_generator(self.models, args)
 

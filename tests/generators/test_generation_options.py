@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from fairseq.dataclass.configs import GenerationConfig
 
-from fairseq_mcts.generators.settings import HONOURED, REFUSED, WITHOUT_EFFECT_IN_FAIRSEQ
+from fairseq_mcts.generators.fairseq_options import HONOURED, REFUSED, WITHOUT_EFFECT_IN_FAIRSEQ
 from tests.generators.harness import Setup, load, run_generate
 from tests.generators.trained import Trained
 

@@ -10,7 +10,7 @@ from sacrebleu.metrics import BLEU
 from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.search import Hypothesis
-from tests.generators.harness import DECODERS, Setup, load
+from tests.generators.harness import DECODERS, SEED, Setup, load
 from tests.generators.trained import SEEN, UNSEEN, Trained
 
 pytestmark = pytest.mark.slow
@@ -150,8 +150,7 @@ def test_seed_decides_the_samples(dual: Setup) -> None:
     options = {"search": "sr", "sr_samples": 1, "max_len_b": MAX_LEN}
     first, again = dual.generate(range(9), **options), dual.generate(range(9), **options)
     assert_identical(again, first)
-    generator = dual.generator(**options)
-    generator._seed += 1
+    generator = dual.generator(seed=SEED + 1, **options)
     dataset = dual.task.dataset("test")
     sample = dataset.collater([dataset[one] for one in range(9)])
     others = dual.task.inference_step(generator, dual.models, sample)
@@ -202,7 +201,7 @@ def test_models_made_for_inference_are_brought_into_order_once(name: str, traine
     options = {**KEPT[name], "max_len_b": MAX_LEN}
     every_time, once = setup.generator(**options), setup.generator(**options)
     expected = [setup.task.inference_step(every_time, setup.models, one) for one in batches]
-    assert every_time._kept is None
+    assert every_time.kept_members is None
     for model in setup.models:
         model.make_generation_fast_()
     kept = []
@@ -212,7 +211,7 @@ def test_models_made_for_inference_are_brought_into_order_once(name: str, traine
         ):
             assert torch.equal(one["tokens"], two["tokens"])
             assert torch.equal(one["positional_scores"], two["positional_scores"])
-        kept.append(once._kept.members)
+        kept.append(once.kept_members)
     assert kept[0] is kept[1] is kept[2]
 
     # other weights in the same model
@@ -265,4 +264,4 @@ def test_a_batch_that_fails_leaves_nothing_to_the_next(
     monkeypatch.setattr(NetworkEvaluator, "evaluate", lambda *given: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         setup.task.inference_step(generator, setup.models, few)
-    assert generator._kept is None
+    assert generator.kept_members is None

@@ -1,17 +1,17 @@
 """The searches' own options: each has an effect where it belongs and is refused elsewhere."""
 
-import dataclasses
 from typing import Any
 
 import pytest
 
-from fairseq_mcts.tasks.search_config import SearchConfig
+from fairseq_mcts.generators.decoder_flags import decoder_flags
+from fairseq_mcts.tasks.search_config import search_field_names
 from tests.generators.harness import METRIC, Setup, load
 from tests.generators.trained import Trained
 
 pytestmark = pytest.mark.slow(seconds=150)
 
-FIELDS = {field.name for field in dataclasses.fields(SearchConfig)} - {"_name"}
+FIELDS = set(search_field_names())
 MCTS = {"search": "mcts", "mcts_simulations": 10}
 ROLLOUTS = {"search": "mcts", "mcts_simulations": 3, "mcts_leaf": "rollout", **METRIC}
 VGBS = {"search": "vgbs", "vgbs_beam": 3}
@@ -54,9 +54,9 @@ NEED_A_METRIC = {"mcts_terminal", "sr_rank_by"}
 ELSEWHERE = {
     "mcts_prefetch": 3,
     "search_memory": 1.0,
-    "mcts_trees": "folder",
-    "mcts_tree_sentences": "1",
-    "mcts_tree_steps": "1",
+    "search_trees": "folder",
+    "search_tree_sentences": "1",
+    "search_tree_steps": "1",
 }
 SENTENCES = range(0, 90, 12)
 
@@ -99,7 +99,7 @@ def with_another_value(trained: Trained) -> Any:
     return trained.folder / "dual" / "checkpoint_last.pt"
 
 
-OWNED = sorted(name for name in FIELDS if name.partition("_")[0] in ("mcts", "vgbs", "sr"))
+OWNED = sorted(name for name, flag in decoder_flags().items() if flag.decoder != "beam")
 
 
 @pytest.mark.parametrize("name", OWNED)
@@ -122,6 +122,7 @@ def test_option_of_one_search_is_refused_by_the_others(name: str, setup: Setup) 
         ("search_memory", 1.0),
         ("value_path", "any.pt"),
         ("cheating_value", True),
+        ("search_trees", "folder"),
     ],
 )
 def test_options_of_all_searches_are_refused_by_fairseqs_beam_search(
@@ -137,15 +138,19 @@ def test_options_of_all_searches_are_refused_by_fairseqs_beam_search(
     [
         ({**MCTS, "beam_normalization": "gnmt"}, "--beam-normalization gnmt: has no effect"),
         ({**BEAM, "beam_normalization": "gnmt", "unnormalized": True}, "not with --unnormalized"),
-        ({**VGBS, "vgbs_value_bounds": "0.1,0.9"}, "without --vgbs-value-scale log"),
+        ({**VGBS, "vgbs_value_bounds": "0.1,0.9"}, "no effect with --vgbs-value-scale plain"),
         ({**VGBS, "vgbs_alpha": 0.0, "value_path": "any.pt"}, "--value-path: .* uses no value"),
         ({**ROLLOUTS, "value_path": "any.pt"}, "--value-path: .* uses no value"),
         ({**ROLLOUTS, "cheating_value": True}, "--cheating-value: .* uses no value"),
         ({**MCTS, "search_metric": "vowels"}, "--search-metric: .* uses no metric"),
         ({**VGBS, "search_metric": "vowels"}, "--search-metric: has no effect"),
         ({**SR, "search_post_process": "@@ "}, "--search-post-process: .* uses no metric"),
-        ({**MCTS, "mcts_tree_steps": "1"}, "--mcts-tree-steps 1: .* without --mcts-trees"),
-        ({**MCTS, "mcts_tree_sentences": "1"}, "--mcts-tree-sent.* 1: .* without --mcts-trees"),
+        ({**VGBS, "search_trees": "here"}, "^--search-trees here: .* builds no search trees"),
+        ({**MCTS, "search_tree_steps": "1"}, "--search-tree-steps 1: .* without --search-trees"),
+        (
+            {**MCTS, "search_tree_sentences": "1"},
+            "--search-tree-sent.* without --search-trees",
+        ),
         ({**MCTS, "search_budget": 50}, "^--search-budget 50: .* beside --mcts-simulations 10"),
         ({**ROLLOUTS, "mcts_terminal": "value"}, "^--mcts-terminal value: .*--mcts-leaf rollout"),
         ({**VGBS, "nbest": 4}, "--nbest 4: more than --vgbs-beam 3 gives"),

@@ -1,4 +1,4 @@
-"""--mcts-trees: what fairseq-generate and fairseq-interactive write, and what they refuse."""
+"""--search-trees: what fairseq-generate and fairseq-interactive write, and what they refuse."""
 
 import logging
 import sys
@@ -40,9 +40,9 @@ def test_trees_of_every_kind_of_mcts(decoder: str, setup: Setup, tmp_path: Path)
     plain = setup.generate(SENTENCES, **options)
     found = setup.generate(
         SENTENCES,
-        mcts_trees=str(tmp_path),
-        mcts_tree_sentences="20",
-        mcts_tree_steps="1-3",
+        search_trees=str(tmp_path),
+        search_tree_sentences="20",
+        search_tree_steps="1-3",
         **options,
     )
     for number in SENTENCES:
@@ -70,7 +70,7 @@ def assert_tree_of(tree: SearchTree, hypothesis: dict[str, Any], setup: Setup) -
 
 def test_all_steps_to_the_end_are_the_default(setup: Setup, tmp_path: Path) -> None:
     options = {"search": "mcts", "mcts_simulations": 3, "max_len_b": 15}
-    found = setup.generate([0, 1], mcts_trees=str(tmp_path), **options)
+    found = setup.generate([0, 1], search_trees=str(tmp_path), **options)
     saved = trees(tmp_path)
     assert saved.keys() == {(0, step + 1) for step in range(len(found[0][0]["tokens"]))}
     for tree in saved.values():
@@ -80,32 +80,32 @@ def test_all_steps_to_the_end_are_the_default(setup: Setup, tmp_path: Path) -> N
 def test_generate_writes_chosen_steps_and_says_what_never_came(
     trained: Trained, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asked = ("--mcts-tree-sentences", "2,5,999-1001", "--mcts-tree-steps", "1,3,21-30")
+    asked = ("--search-tree-sentences", "2,5,999-1001", "--search-tree-steps", "1,3,21-30")
     folder = tmp_path / "new" / "trees"
     with caplog.at_level(logging.INFO):
         run_generate(
             trained,
             *(*MCTS, "--gen-subset", "valid", "--batch-size", "7"),
-            *("--mcts-trees", str(folder), *asked),
+            *("--search-trees", str(folder), *asked),
             results=tmp_path / "results",
         )
     assert trees(folder).keys() == {(2, 1), (2, 3), (5, 1), (5, 3)}
     told = [one for one in caplog.records if "output_lines" in one.name]
     assert [one.getMessage() for one in told if one.levelno == logging.WARNING] == [
-        "--mcts-tree-sentences: never decoded here: 999-1001",
-        "--mcts-tree-steps: finished before output token 21-30: sentence 2,5",
+        "--search-tree-sentences: never decoded here: 999-1001",
+        "--search-tree-steps: finished before output token 21-30: sentence 2,5",
     ]
 
 
 def test_sentences_that_are_searched_anew_for_want_of_memory(setup: Setup, tmp_path: Path) -> None:
     """Their trees come twice and are written once, as if memory had been enough."""
-    options = {"search": "mcts", "mcts_simulations": 6, "max_len_b": 15, "mcts_tree_steps": "1"}
+    options = {"search": "mcts", "mcts_simulations": 6, "max_len_b": 15, "search_tree_steps": "1"}
     dataset = setup.task.dataset("test")
     sample = dataset.collater([dataset[one] for one in range(12)])
     for folder, memory, times in (("enough", None, 1), ("too little", 90 * 512 / 2**20, 2)):
         generator = setup.generator(
-            mcts_trees=str(tmp_path / folder),
-            mcts_tree_sentences=str(sample["id"].tolist()[0]),
+            search_trees=str(tmp_path / folder),
+            search_tree_sentences=str(sample["id"].tolist()[0]),
             search_memory=memory,
             **options,
         )
@@ -129,8 +129,8 @@ def test_interactive_counts_as_its_output_does(
     run_interactive(
         trained,
         given,
-        *(*MCTS, *sentencepiece(trained), "--mcts-trees", str(tmp_path / "trees")),
-        *("--mcts-tree-sentences", "1,3,5", "--mcts-tree-steps", "1-2"),
+        *(*MCTS, *sentencepiece(trained), "--search-trees", str(tmp_path / "trees")),
+        *("--search-tree-sentences", "1,3,5", "--search-tree-steps", "1-2"),
         folder=tmp_path / "input",
     )
     output = capsys.readouterr().out
@@ -147,28 +147,28 @@ def test_interactive_counts_as_its_output_does(
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"mcts_tree_steps": "0"}, "^--mcts-tree-steps 0: 0 is too small, they count from 1"),
-        ({"mcts_tree_steps": "last"}, "^--mcts-tree-steps last: expected numbers and ranges"),
-        ({"mcts_tree_sentences": "S-1"}, "^--mcts-tree-sentences S-1: expected numbers"),
+        ({"search_tree_steps": "0"}, "^--search-tree-steps 0: 0 is too small, they count from 1"),
+        ({"search_tree_steps": "last"}, "^--search-tree-steps last: expected numbers and ranges"),
+        ({"search_tree_sentences": "S-1"}, "^--search-tree-sentences S-1: expected numbers"),
     ],
 )
 def test_bad_lists_are_named(
     options: dict[str, str], complaint: str, setup: Setup, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=complaint):
-        setup.generator(search="mcts", mcts_trees=str(tmp_path), **options)
+        setup.generator(search="mcts", search_trees=str(tmp_path), **options)
 
 
 def test_folder_that_cannot_be_written_is_named(setup: Setup, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(ValueError, match=f"^--mcts-trees {folder}: can't write there: "):
-            setup.generator(search="mcts", mcts_trees=str(folder))
+        with pytest.raises(ValueError, match=f"^--search-trees {folder}: can't write there: "):
+            setup.generator(search="mcts", search_trees=str(folder))
 
 
 def test_missing_matplotlib_is_named_before_anything_is_decoded(
     setup: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"^--mcts-trees .*: .* 'fairseq_mcts\[report\]'"):
-        setup.generator(search="mcts", mcts_trees=str(tmp_path))
+    with pytest.raises(ImportError, match=r"^--search-trees .*: .* 'fairseq_mcts\[report\]'"):
+        setup.generator(search="mcts", search_trees=str(tmp_path))

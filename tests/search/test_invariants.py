@@ -75,7 +75,7 @@ def test_every_tree_adds_up(
     switches: dict[str, Any], problem: ToyProblem, simulations: int
 ) -> None:
     def check(tree: SeenTree, slots: Tree) -> None:
-        assert tree.nodes[tree.root].visits == 1 + tree.simulations == 1 + simulations
+        assert tree.nodes[tree.root].visits == 1 + simulations
         for node in tree.nodes.values():
             check_visits(node, tree)
             check_values(node, tree, switches["backup"])

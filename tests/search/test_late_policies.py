@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from fairseq_mcts.search.driver import run
+from fairseq_mcts.search.driver import drive
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.tree import Tree, prefix_tokens
 from tests.search.compare import by_sentence_id
 from tests.search.toy_models import Prefix, ToyMetric, ToyProblem, random_problem, toy_problems
-from tests.search.watching import search_on
+from tests.search.watching import scorer_of, search_on
 
 some_models = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 
@@ -44,7 +44,7 @@ class Listener:
 def listen(problem: ToyProblem, **options: Any) -> Listener:
     search, evaluator, _ = search_on(problem, search="mcts", **options)
     listener = Listener(evaluator)
-    run(search, listener, options.get("metric"))
+    drive(search, listener, scorer_of(options))
     return listener
 
 

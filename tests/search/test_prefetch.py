@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairseq_mcts.search import Hypothesis
-from fairseq_mcts.search.options import MctsOptions
+from fairseq_mcts.search import Hypothesis, make_decoder
 from tests.search.compare import by_sentence_id, run
 from tests.search.toy_models import Prefix, ToyMetric, ToyModel, ToyProblem, toy_problems
 
@@ -80,10 +79,10 @@ def test_calls_with_prefixes_enough_get_no_guesses() -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"prefetch": -1}, r"^prefetch: must be 0 \(never\) or more, is -1"),
-        ({"prefetch": 2, "leaf": "rollout", "metric": len}, "^prefetch: has no effect with leaf"),
+        ({"prefetch": -1}, r"^prefetch: must be 0 \(off\) or more, is -1"),
+        ({"prefetch": 2, "leaf": "rollout"}, "^prefetch=2: has no effect with leaf='rollout'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        MctsOptions(**options)
+        make_decoder("mcts", options).refuse_unread(options)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from fairseq_mcts.search import mcts_records as records
+from fairseq_mcts.search import Run, TreeSnapshot, TreeWatcher, make_decoder
 from fairseq_mcts.search.constraints import make_constraints
-from fairseq_mcts.search.decode import make_search
-from fairseq_mcts.search.driver import run
+from fairseq_mcts.search.driver import Scorer, drive
 from fairseq_mcts.search.function_evaluator import FunctionEvaluator
-from fairseq_mcts.search.mcts import MctsSearch
-from fairseq_mcts.search.options import make_options
 from fairseq_mcts.search.tree import NO_NODE, Tree, prefix_tokens
 from tests.search.toy_models import Prefix, ToyEvaluator, ToyProblem
 
@@ -37,7 +32,6 @@ class SeenTree(NamedTuple):
     nodes: dict[Prefix, SeenNode]
     lowest: float
     highest: float
-    simulations: int
 
 
 class Watched:
@@ -69,15 +63,26 @@ def live_slots(tree: Tree) -> set[int]:
     return set(range(tree.capacity)) - set(free)
 
 
-def search_on(problem: ToyProblem, **options: Any) -> tuple[Any, FunctionEvaluator, ToyEvaluator]:
+def search_on(
+    problem: ToyProblem, watcher: TreeWatcher | None = None, **options: Any
+) -> tuple[Any, FunctionEvaluator, ToyEvaluator]:
     """The parts that `decode` puts together, before they run."""
-    n_best = options.pop("n_best", 1)
-    trace = options.pop("trace", False)
-    chosen = make_options(options.pop("search"), options)
     constraints = make_constraints(len(problem.sentence_ids), **problem.decode_options())
+    run = Run(
+        constraints,
+        n_best=options.pop("n_best", 1),
+        trace=options.pop("trace", False),
+        watcher=watcher,
+    )
+    options.pop("metric", None)
+    search = make_decoder(options.pop("search"), options).search(run)
     evaluate = problem.evaluator()
-    search = make_search(chosen, constraints, n_best=n_best, trace=trace)
     return search, FunctionEvaluator(evaluate, constraints), evaluate
+
+
+def scorer_of(options: dict[str, Any]) -> Scorer | None:
+    metric = options.get("metric")
+    return None if metric is None else Scorer(metric)
 
 
 def watch_slots(
@@ -85,74 +90,54 @@ def watch_slots(
 ) -> tuple[Any, ToyEvaluator]:
     """Runs a search with `check` after every advance; the search, and what was evaluated."""
     search, evaluator, evaluate = search_on(problem, **options)
-    run(Watched(search, check), evaluator, options.get("metric"))
+    drive(Watched(search, check), evaluator, scorer_of(options))
     return search, evaluate
+
+
+class EveryTree:
+    """Wants every token's tree."""
+
+    def __init__(self) -> None:
+        self.see: Callable[[TreeSnapshot], None] = lambda tree: None
+
+    def wants(self, sentence: int, step: int) -> bool:
+        return True
 
 
 def watch_trees(
     problem: ToyProblem, check: Callable[[SeenTree, Tree], None], **options: Any
 ) -> list[list[Any]]:
     """Runs MCTS and shows `check` every token's tree when its simulations are done."""
-    search, evaluator, _ = search_on(problem, search="mcts", trace=True, **options)
-    look_at_decision = search._look_at_decision
-
-    def look(sentence: int) -> None:
-        check(_seen_tree(search, sentence), search.tree)
-        look_at_decision(sentence)
-
-    search._look_at_decision = look
-    run(search, evaluator, options.get("metric"))
+    watcher = EveryTree()
+    search, evaluator, _ = search_on(problem, watcher, search="mcts", trace=True, **options)
+    eos = problem.decode_options()["eos"]
+    watcher.see = lambda seen: check(_seen_tree(seen, search.tree, eos), search.tree)
+    drive(search, evaluator, scorer_of(options))
     return search.results()
 
 
-def _seen_tree(search: MctsSearch, sentence: int) -> SeenTree:
-    tree, state = search.tree, search._states[sentence]
-    assert state["phase"] == records.DECIDED
-    root = int(state["root"])
-    nodes = {}
-    for slot in _visited(search, root, int(state["tree_number"])):
-        node = _seen_node(search, slot)
-        assert node.prefix not in nodes, "one prefix in two slots"
-        nodes[node.prefix] = node
-    return SeenTree(
-        sentence=sentence,
-        root=prefix_tokens(tree, np.array([root], np.int32))[0],
-        nodes=nodes,
-        lowest=float(state["lowest"]),
-        highest=float(state["highest"]),
-        simulations=int(state["simulations"]),
-    )
-
-
-def _visited(search: MctsSearch, slot: int, tree_number: int) -> Iterator[int]:
-    if search._statistics.nodes[slot]["tree_number"] != tree_number:
-        return
-    yield slot
-    for action in range(search.tree.prefixes[slot]["num_actions"]):
-        child = int(search.tree.actions[slot, action]["child"])
-        if child != NO_NODE:
-            assert search.tree.parent[child] == slot
-            assert search.tree.prefixes[child]["action_of_parent"] == action
-            yield from _visited(search, child, tree_number)
-
-
-def _seen_node(search: MctsSearch, slot: int) -> SeenNode:
-    tree, statistics, rules = search.tree, search._statistics, search._rules
-    prefix = prefix_tokens(tree, np.array([slot], np.int32))[0]
-    finished = bool(tree.token[slot] == rules.eos)
-    visited = [
-        action
-        for action in range(tree.prefixes[slot]["num_actions"])
-        if statistics.children[slot, action]["visits"] > 0
-    ]
-    own = statistics.nodes["score"] if finished and rules.score_finished else tree.value
-    return SeenNode(
-        prefix=prefix,
-        visits=int(statistics.nodes[slot]["visits"]),
-        q=float(statistics.nodes[slot]["q"]),
-        own_value=float(own[slot]),
-        finished=finished,
-        child_prefixes=[(*prefix, int(tree.actions[slot, action]["token"])) for action in visited],
-        child_visits=[int(statistics.children[slot, action]["visits"]) for action in visited],
-        child_q=[float(statistics.children[slot, action]["q"]) for action in visited],
-    )
+def _seen_tree(seen: TreeSnapshot, tree: Tree, eos: int) -> SeenTree:
+    prefixes = prefix_tokens(tree, seen.slots)
+    assert len(set(prefixes)) == len(prefixes), "one prefix in two slots"
+    children: list[list[int]] = [[] for _ in prefixes]
+    for node, parent in enumerate(seen.parents.tolist()):
+        if parent != NO_NODE:
+            assert tree.parent[seen.slots[node]] == seen.slots[parent]
+            action = tree.prefixes[seen.slots[node]]["action_of_parent"]
+            assert tree.actions[seen.slots[parent], action]["child"] == seen.slots[node]
+            children[parent].append(node)
+    nodes = {
+        prefix: SeenNode(
+            prefix=prefix,
+            visits=int(seen.visits[node]),
+            q=float(seen.values[node]),
+            own_value=float(seen.own_values[node]),
+            finished=int(seen.tokens[node]) == eos,
+            child_prefixes=[prefixes[child] for child in children[node]],
+            child_visits=[int(seen.edge_visits[child]) for child in children[node]],
+            child_q=[float(seen.edge_values[child]) for child in children[node]],
+        )
+        for node, prefix in enumerate(prefixes)
+    }
+    lowest, highest = seen.value_range
+    return SeenTree(seen.sentence, prefixes[0], nodes, lowest, highest)

@@ -107,8 +107,8 @@ def test_search_in_validation_without_text(refused: Any) -> None:
 
 
 def test_trees_of_validations(refused: Any) -> None:
-    assert "--mcts-trees here: not in validations" in refused(
-        *NLL, "--eval-bleu", "--eval-search", "mcts", "--mcts-trees", "here"
+    assert "--search-trees here: not in validations" in refused(
+        *NLL, "--eval-bleu", "--eval-search", "mcts", "--search-trees", "here"
     )
 
 

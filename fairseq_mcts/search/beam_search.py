@@ -12,45 +12,42 @@ from dataclasses import replace
 import numpy as np
 
 from fairseq_mcts.search import beam_kernels as kernels
-from fairseq_mcts.search.constraints import Constraints, per_sentence
+from fairseq_mcts.search.constraints import per_sentence
+from fairseq_mcts.search.decoder import Run
 from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
-from fairseq_mcts.search.options import BeamOptions, VgbsOptions
+from fairseq_mcts.search.options import Count
 from fairseq_mcts.search.results import Evaluations, Hypothesis
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, release_branch
-
-_NORMALIZATIONS = {
-    "none": kernels.NO_NORMALIZATION,
-    "length": kernels.BY_LENGTH,
-    "gnmt": kernels.GNMT,
-}
 
 
 class BeamSearch(TreeStore):
     """Both beam searches on all sentences at once; see `driver.Search`."""
 
     def __init__(
-        self, constraints: Constraints, options: BeamOptions | VgbsOptions, *, n_best: int = 1
+        self,
+        run: Run,
+        *,
+        width: Count,
+        rules: kernels.Rules,
+        with_values: bool = False,  # whether the rules rank by values too
+        temperature: float = 1.0,  # of the policy
     ) -> None:
-        width = per_sentence("beam", options.beam, len(constraints.max_len))
-        widest = int(width.max(initial=1))
-        super().__init__(constraints, widest + 1)
-        if len(width) and n_best > width.min():
-            raise ValueError(f"n_best: {n_best} is more than the beam of {width.min()}")
-        self._n_best = n_best
-        self._rules = _rules(constraints.eos, options)
-        self._with_values = isinstance(options, VgbsOptions) and options.alpha > 0
-        whole = Question(
-            actions=widest + 1,
-            temperature=options.temperature if isinstance(options, VgbsOptions) else 1.0,
-            over_allowed=False,
-            value=self._with_values,
+        widths = per_sentence("beam", width, run.num_sentences)
+        widest = int(widths.max(initial=1))
+        super().__init__(run.constraints, widest + 1)
+        if len(widths) and run.n_best is not None and run.n_best > widths.min():
+            raise ValueError(f"n_best: {run.n_best} is more than the beam of {widths.min()}")
+        self._n_best = run.n_best
+        self._rules = rules
+        self._with_values = with_values
+        self.question = Question(
+            actions=widest + 1, temperature=temperature, over_allowed=False, value=with_values
         )
-        self.question = whole
-        self._of_proposals = replace(whole, policy=False)
-        self._of_chosen = replace(whole, value=False, again=True)
-        self._beams = _new_beams(width, widest)
+        self._value_of_proposals = replace(self.question, policy=False)
+        self._policy_of_beams = replace(self.question, value=False, again=True)
+        self._beams = _new_beams(widths, widest)
         self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
         self._active = np.arange(self.num_sentences, dtype=np.int32)
         self._begun = False
@@ -68,7 +65,7 @@ class BeamSearch(TreeStore):
         if self._with_values and len(self._active):
             # all sentences are at the same point of a step
             proposing = self._beams.phase[self._active[0]] == kernels.PROPOSING
-            self.question = self._of_chosen if proposing else self._of_proposals
+            self.question = self._policy_of_beams if proposing else self._value_of_proposals
         return self.constraints.requests(self.tree, wanted[:count]), ()
 
     def _make_room_for_step(self) -> int:
@@ -133,30 +130,6 @@ class BeamSearch(TreeStore):
             for node in nodes:
                 release_branch(self.tree, int(node))
         self._active = self._active[~done]
-
-
-def _rules(eos: int, options: BeamOptions | VgbsOptions) -> kernels.Rules:
-    if isinstance(options, VgbsOptions):
-        return kernels.Rules(
-            eos=eos,
-            normalization=kernels.VALUE_GUIDED,
-            length_penalty=1.0,
-            alpha=float(options.alpha),
-            log_value=options.value_scale == "log",
-            value_low=float(options.value_bounds[0]),
-            value_high=float(options.value_bounds[1]),
-            highest_value=float(options.highest_value),
-        )
-    return kernels.Rules(
-        eos=eos,
-        normalization=_NORMALIZATIONS[options.normalization],
-        length_penalty=float(options.length_penalty),
-        alpha=0.0,
-        log_value=False,
-        value_low=0.0,
-        value_high=0.0,
-        highest_value=np.inf,
-    )
 
 
 def _new_beams(width: Int32, widest: int) -> kernels.Beams:

@@ -13,13 +13,15 @@ import numpy as np
 
 from fairseq_mcts.search import mcts_kernels as kernels
 from fairseq_mcts.search import mcts_records as records
-from fairseq_mcts.search.constraints import Constraints, per_sentence
+from fairseq_mcts.search.constraints import per_sentence
+from fairseq_mcts.search.decoder import Run
 from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.mcts_guesses import TRIES, add_guesses
-from fairseq_mcts.search.options import MctsOptions
+from fairseq_mcts.search.mcts_rules import chosen_action
+from fairseq_mcts.search.options import Count
 from fairseq_mcts.search.results import Evaluations, Hypothesis, Step
-from fairseq_mcts.search.snapshot import TreeWatcher, take_snapshot
+from fairseq_mcts.search.snapshot import take_snapshot
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import (
     Float64,
@@ -37,48 +39,35 @@ class MctsSearch(TreeStore):
 
     def __init__(
         self,
-        constraints: Constraints,
-        options: MctsOptions,
+        run: Run,
         *,
-        n_best: int = 1,
-        trace: bool = False,
-        watcher: TreeWatcher | None = None,
+        simulations: Count,  # per output token
+        actions: int,  # of each node
+        temperature: float,  # of the prior
+        rules: records.Rules,
+        prefetch: int = 0,  # fill calls of the evaluator up to so many prefixes; not for rollouts
     ) -> None:
-        simulations = per_sentence("simulations", options.simulations, len(constraints.max_len))
+        counts = per_sentence("simulations", simulations, run.num_sentences)
         # what the first token takes, if few simulations end in finished sentences
-        super().__init__(constraints, options.actions, capacity=int((1 + simulations).sum()))
-        by_value = options.leaf == "value"
-        whole = Question(
-            actions=options.actions,
-            temperature=options.temperature,
-            over_allowed=True,
-            value=by_value,
+        super().__init__(run.constraints, actions, capacity=int((1 + counts).sum()))
+        self._policy_and_value = Question(
+            actions=actions, temperature=temperature, over_allowed=True, value=not rules.rollouts
         )
         # a rollout needs the policy of every prefix it comes to
-        self._of_few_prefixes = whole
-        self._of_prefixes = replace(whole, policy=not by_value)
-        self._of_policies = replace(whole, value=False, again=True)
-        self.question = self._of_prefixes
-        self._n_best = n_best
-        self._trace = trace
-        self._watcher = watcher
-        self._rules = records.Rules(
-            eos=constraints.eos,
-            c_puct=float(options.c_puct),
-            max_backup=options.backup == "max",
-            choose_value=options.choose == "value",
-            rollouts=options.leaf == "rollout",
-            score_finished=options.leaf == "rollout" or options.terminal == "metric",
-            pause_when_decided=trace or n_best > 1 or watcher is not None,
-            leaves=options.leaves,
-        )
-        self._statistics = _new_statistics(self.tree.capacity, options.actions)
-        self._states = _new_states(simulations)
-        self._leaves = np.zeros((self.num_sentences, options.leaves), records.LEAF)
-        self._prefetch = options.prefetch
+        self._leaf = replace(self._policy_and_value, policy=rules.rollouts)
+        self._policy = replace(self._policy_and_value, value=False, again=True)
+        self.question = self._leaf
+        self._n_best = run.n_best
+        self._trace = run.trace
+        self._watcher = run.watcher
+        self._rules = rules
+        self._statistics = _new_statistics(self.tree.capacity, actions)
+        self._states = _new_states(counts)
+        self._leaves = np.zeros((self.num_sentences, rules.leaves), records.LEAF)
+        self._prefetch = prefetch
         self._scored_slots = np.zeros(0, np.int32)
         self._steps: list[list[Step]] = [[] for _ in range(self.num_sentences)]
-        # finished sentences met on the way, only collected for n_best > 1: tokens -> hypothesis
+        # finished sentences met on the way, if more than one is wanted: tokens -> hypothesis
         self._met: list[dict[tuple[int, ...], Hypothesis]] = [{} for _ in range(self.num_sentences)]
         self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
         self._active = np.arange(self.num_sentences, dtype=np.int32)
@@ -105,7 +94,7 @@ class MctsSearch(TreeStore):
         self._collect_finished()
         if len(unread):
             # first those, so that their sentences have a place in the next call of the network too
-            self.question = self._of_policies
+            self.question = self._policy
             requests = self.constraints.requests(self.tree, unread)
             self._answered = requests.sentences
             return requests, ()
@@ -128,9 +117,9 @@ class MctsSearch(TreeStore):
         policies of all."""
         wanted = self._wanted(records.EVALUATION)
         if len(wanted) >= self._prefetch:
-            self.question = self._of_prefixes
+            self.question = self._leaf
             return wanted
-        self.question = self._of_few_prefixes
+        self.question = self._policy_and_value
         self.make_room(TRIES * self._prefetch)
         slots = np.empty(self._prefetch, np.int32)
         count = add_guesses(self.tree, self._statistics, self._states, self._rules, wanted, slots)
@@ -180,17 +169,19 @@ class MctsSearch(TreeStore):
         if self._watcher is not None and self._watcher.wants(
             sentence, int(self.tree.depth[root]) + 1
         ):
-            self._watcher.see(take_snapshot(self.tree, self._statistics, root, self._rules))
+            self._watcher.see(
+                take_snapshot(self.tree, self._statistics, self._states[sentence], self._rules)
+            )
         if self._trace:
             self._steps[sentence].append(self._step(root))
-        if self._n_best > 1:
+        if self._n_best != 1:
             for node in self._visited_finished(sentence):
                 hypothesis = self._finished(int(node))
                 self._met[sentence].setdefault(hypothesis.tokens, hypothesis)
 
     def _step(self, root: int) -> Step:
         tree, statistics = self.tree, self._statistics
-        action = kernels.chosen_action(tree, statistics, root, self._rules.choose_value)
+        action = chosen_action(tree, statistics, root, self._rules)
         children = statistics.children[root]
         return Step(
             token=int(tree.actions[root, action]["token"]),

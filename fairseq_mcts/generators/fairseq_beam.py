@@ -1,10 +1,13 @@
 """fairseq's own beam search, counted; with GNMT's length normalisation if wanted."""
 
+from collections.abc import Callable
 from typing import Any
 
 from fairseq.sequence_generator import SequenceGenerator
 
+from fairseq_mcts.generators import output_lines
 from fairseq_mcts.generators.statistics import DecodingStatistics
+from fairseq_mcts.search import Decoder
 
 
 class GnmtBeamGenerator(SequenceGenerator):  # type: ignore[misc]
@@ -27,7 +30,26 @@ class GnmtBeamGenerator(SequenceGenerator):  # type: ignore[misc]
         return finished
 
 
-def count_evaluations(generator: SequenceGenerator, statistics: DecodingStatistics) -> None:
+def build_fairseq_beam(
+    build: Callable[[type | None], SequenceGenerator],
+    decoder: Decoder[Any],
+    generation: Any,
+    generator_class: type | None,
+) -> SequenceGenerator:
+    """fairseq's generator, which `build` makes of the class it is given, as `decoder` sets it."""
+    if decoder.options.normalization == "gnmt":
+        if generator_class is not None or getattr(generation, "print_alignment", None):
+            raise ValueError("--beam-normalization gnmt: not with --print-alignment")
+        if getattr(generation, "unnormalized", False):
+            raise ValueError("--beam-normalization gnmt: not with --unnormalized")
+        generator_class = GnmtBeamGenerator
+    generator = build(generator_class)
+    _count_evaluations(generator, DecodingStatistics(decoder.name))
+    output_lines.install(generator.statistics)
+    return generator
+
+
+def _count_evaluations(generator: SequenceGenerator, statistics: DecodingStatistics) -> None:
     """Counts the decoder rows that fairseq's generator evaluates; it remembers none of them."""
     forward_decoder, generate = generator.model.forward_decoder, generator.generate
 

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairseq_mcts.search import sampling_kernels as kernels
-from fairseq_mcts.search.constraints import Constraints, per_sentence
+from fairseq_mcts.search.constraints import per_sentence
+from fairseq_mcts.search.decoder import Run
 from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
-from fairseq_mcts.search.options import SrOptions
+from fairseq_mcts.search.options import Count
 from fairseq_mcts.search.results import Evaluations, Hypothesis
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, release_branch
@@ -23,28 +24,28 @@ class SampleSearch(TreeStore):
 
     def __init__(
         self,
-        constraints: Constraints,
-        options: SrOptions,
+        run: Run,
         *,
-        seed: int | Sequence[int] = 0,
-        n_best: int = 1,
+        samples: Count,
+        rank_by: str,  # "value", "metric", or "none": all samples as they were drawn
+        temperature: float = 1.0,
+        sampling: SamplingFilter = SamplingFilter(),
     ) -> None:
         # draws are made by the evaluator, from the whole distribution: no actions are kept
-        super().__init__(constraints, num_actions=0)
-        self._by_value = options.rank_by == "value"
-        self._keep_all = options.rank_by == "none"
-        self._n_best = n_best
+        super().__init__(run.constraints, num_actions=0)
+        self._by_value = rank_by == "value"
+        self._unranked = rank_by == "none"
+        self._n_best = run.n_best
         self.question = Question(
             actions=0,
-            temperature=options.temperature,
+            temperature=temperature,
             over_allowed=True,
             value=self._by_value,
-            sampling=SamplingFilter(options.top_k, options.top_p, options.epsilon),
+            sampling=sampling,
         )
-        counts = per_sentence("samples", options.samples, self.num_sentences)
-        self._samples = _new_samples(
-            counts, _seeds(seed, self.num_sentences), int(constraints.max_len.max(initial=0)) + 1
-        )
+        counts = per_sentence("samples", samples, self.num_sentences)
+        longest = int(run.constraints.max_len.max(initial=0)) + 1
+        self._samples = _new_samples(counts, _seeds(run.seed, self.num_sentences), longest)
         self._active = np.arange(self.num_sentences, dtype=np.int32)
         self._answers: Answers | None = None
         self._draw_owner = np.zeros(0, np.int32)
@@ -127,7 +128,7 @@ class SampleSearch(TreeStore):
         going_on |= (samples.end_node[self._active] != NO_NODE).any(axis=1)
         candidates: list[Candidate] = []
         for sentence in self._active[~going_on].tolist():
-            if self._keep_all:
+            if self._unranked:
                 self._results[sentence] = self._in_order(sentence)
                 continue
             distinct = self._distinct(sentence)
@@ -149,7 +150,7 @@ class SampleSearch(TreeStore):
         samples = self._samples
         evaluations = Evaluations(int(samples.charged[sentence]), int(samples.made[sentence]))
         hypotheses = []
-        for sample in range(min(self._n_best, int(samples.num_samples[sentence]))):
+        for sample in range(int(samples.num_samples[sentence]))[: self._n_best]:
             tokens = self._tokens(sentence, sample)
             logprobs = tuple(samples.logprob[sentence, sample, : len(tokens)].tolist())
             total = sum(logprobs)

@@ -1,0 +1,123 @@
+"""The decoders' options as flags of a command line: --mcts-c-puct is `c_puct` of "mcts"."""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+from fairseq_mcts.search.decoder import Decoder
+from fairseq_mcts.search.options import OptionError, OptionInfo, Spelling
+from fairseq_mcts.search.registry import decoder_class, decoder_names, make_decoder
+
+# options that all decoders have in common, and the configuration's fields for them
+_COMMON = {"search": "search", "budget": "search_budget", "preset": "search_preset"}
+
+
+class DecoderFlag(NamedTuple):
+    """Which option of which decoder a flag sets."""
+
+    decoder: str
+    option: str
+    info: OptionInfo
+
+
+def flag(field: str) -> str:
+    """A field of a configuration as it is written on a command line."""
+    return "--" + field.replace("_", "-")
+
+
+def decoder_flags() -> dict[str, DecoderFlag]:
+    """All options of decoders that have flags, by the fields of a configuration: mcts_c_puct."""
+    return {
+        f"{name}_{option}": DecoderFlag(name, option, info)
+        for name in decoder_names()
+        for option, info in decoder_class(name).option_infos().items()
+        if info.flag
+    }
+
+
+def as_flag(decoder: str) -> Spelling:
+    """The spelling of command lines for the options of a decoder: --mcts-leaf rollout."""
+
+    def spell(option: str, value: Any) -> str:
+        name = flag(_COMMON.get(option, f"{decoder}_{option}"))
+        return name if value is None else f"{name} {value}"
+
+    return spell
+
+
+def flags_instead_of(generation_option: str) -> list[str]:
+    """What takes the place of one of fairseq's generation options."""
+    found = [
+        f"--search {name}"
+        for name in decoder_names()
+        if decoder_class(name).instead_of == generation_option
+    ]
+    for field, one in decoder_flags().items():
+        if one.info.instead_of == generation_option:
+            found.append(flag(field))
+    return found
+
+
+def metric_settings() -> list[str]:
+    """The settings of all decoders that score finished sentences by a metric."""
+    return [
+        as_flag(name)(option, value)
+        for name in decoder_names()
+        for option, values in decoder_class(name).metric_if.items()
+        for value in values
+    ]
+
+
+def presets() -> dict[str, list[str]]:
+    """All presets by name, with the flags that each stands for."""
+    found: dict[str, list[str]] = {}
+    for name in decoder_names():
+        for preset, settings in decoder_class(name).presets.items():
+            flags = [as_flag(name)(option, value) for option, value in settings.items()]
+            found.setdefault(preset, []).extend(flags)
+    return found
+
+
+def decoder_from_settings(settings: Mapping[str, Any]) -> Decoder[Any]:
+    """The decoder that fields of a configuration ask for; those of other decoders are refused."""
+    name = str(settings["search"])
+    given: dict[str, Any] = {}
+    for field, one in decoder_flags().items():
+        value = settings.get(field)
+        if value is None:
+            continue
+        value = str(value) if isinstance(value, Enum) else value
+        if one.decoder != name:
+            raise ValueError(f"{flag(field)} {value}: has no effect with --search {name}")
+        given[one.option] = value
+    preset = settings["search_preset"]
+    try:
+        cls = decoder_class(name)
+        parsed = {option: _parsed(cls, option, value) for option, value in given.items()}
+        _refuse_two_budgets(cls, settings["search_budget"], parsed)
+        decoder = make_decoder(
+            name,
+            parsed,
+            preset=None if preset is None else str(preset),
+            budget=settings["search_budget"],
+        )
+        decoder.refuse_unread(given)
+    except OptionError as error:
+        raise ValueError(error.spelt(as_flag(name))) from error
+    return decoder
+
+
+def _parsed(cls: type[Decoder[Any]], option: str, value: Any) -> Any:
+    parse = cls.option_infos()[option].parse
+    if parse is None or not isinstance(value, str):
+        return value
+    try:
+        return parse(value)
+    except ValueError as error:
+        raise OptionError(option, str(error), value=value) from error
+
+
+def _refuse_two_budgets(cls: type[Decoder[Any]], budget: Any, given: Mapping[str, Any]) -> None:
+    if budget is not None and cls.budget_option in given:
+        count = (cls.budget_option, given[cls.budget_option])
+        raise OptionError("budget", "has no effect beside {}", value=budget, other=count)

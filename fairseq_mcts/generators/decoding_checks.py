@@ -1,0 +1,92 @@
+"""Everything that can be refused about a decoding before a model or a metric is loaded.
+
+One place for whoever decodes: the task's generators and the sweep.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fairseq_mcts.generators.decoder_flags import (
+    as_flag,
+    decoder_from_settings,
+    flag,
+    metric_settings,
+)
+from fairseq_mcts.generators.fairseq_options import refuse_unsupported
+from fairseq_mcts.search.decoder import Decoder
+from fairseq_mcts.search.registry import decoder_names
+
+#: fields of a configuration beside the decoders' own, and what they configure
+OF_SEARCHES = ("search_budget", "search_preset", "search_memory")
+OF_VALUES = ("value_path", "cheating_value")
+OF_METRICS = ("search_metric", "search_post_process")
+OF_TREES = ("search_trees", "search_tree_sentences", "search_tree_steps")
+
+
+def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) -> Decoder[Any]:
+    """The decoder that the configuration's fields `settings` ask for.
+
+    `generation` holds fairseq's generation options and `defaults` their defaults.
+    """
+    decoder = decoder_from_settings(settings)
+    if decoder.is_fairseqs_own:
+        # a scorer that compares with the source may need the text, whatever decodes
+        refused = (*OF_SEARCHES, *OF_VALUES, *OF_TREES, "search_metric")
+        _refuse(settings, refused, f"has no effect with --search {decoder.name}", with_value=True)
+        return decoder
+    refuse_unsupported(decoder.name, generation, defaults)
+    how = f"--search {decoder.name}, as it is set,"
+    if not decoder.needs_value:
+        _refuse(settings, OF_VALUES, f"{how} uses no value")
+    if not decoder.metric_if:
+        _refuse(settings, OF_METRICS, f"has no effect with --search {decoder.name}")
+    _check_metric(settings, decoder, how)
+    _check_trees(settings, decoder)
+    _check_n_best(getattr(generation, "nbest", 1), decoder)
+    memory = settings["search_memory"]
+    if memory is not None and memory <= 0:
+        raise ValueError(f"--search-memory {memory}: must be greater than 0")
+    return decoder
+
+
+def refuse_misspelt(given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuses an option of the searches that is none: keywords of hub calls pass no parser."""
+    owners = tuple(f"{name}_" for name in (*decoder_names(), "search", "value", "cheating"))
+    known = set(known)
+    for name in given:
+        if name.startswith(owners) and name not in known:
+            raise ValueError(f"{name}: the searches have no such option")
+
+
+def _refuse(
+    settings: Mapping[str, Any], names: Iterable[str], why: str, *, with_value: bool = False
+) -> None:
+    for name in names:
+        if settings[name] not in (None, False):
+            value = f" {settings[name]}" if with_value else ""
+            raise ValueError(f"{flag(name)}{value}: {why}")
+
+
+def _check_metric(settings: Mapping[str, Any], decoder: Decoder[Any], how: str) -> None:
+    asking = decoder.metric_option
+    if asking is None:
+        ways = " or ".join(metric_settings())
+        _refuse(settings, OF_METRICS, f"{how} uses no metric; add {ways}")
+    elif settings["search_metric"] is None:
+        setting = as_flag(decoder.name)(asking, getattr(decoder.options, asking))
+        raise ValueError(f"{setting} needs --search-metric")
+
+
+def _check_trees(settings: Mapping[str, Any], decoder: Decoder[Any]) -> None:
+    if not decoder.builds_trees:
+        why = f"--search {decoder.name} builds no search trees"
+        _refuse(settings, OF_TREES, f"has no effect: {why}", with_value=True)
+    elif settings["search_trees"] is None:
+        _refuse(settings, OF_TREES, "has no effect without --search-trees", with_value=True)
+
+
+def _check_n_best(n_best: int, decoder: Decoder[Any]) -> None:
+    most = decoder.most_hypotheses
+    if most is not None and n_best > most:
+        count = as_flag(decoder.name)(decoder.budget_option, most)
+        raise ValueError(f"--nbest {n_best}: more than {count} gives")

@@ -1,0 +1,73 @@
+"""fairseq's own generation options: which ones the searches honour, and which they refuse."""
+
+from typing import Any
+
+from fairseq_mcts.generators.decoder_flags import flag, flags_instead_of
+
+#: fairseq's generation options that every search honours, through `Limits` or because fairseq's
+#: commands see to them before or after the generator (tests/generators/test_generation_options.py
+#: shows it of each one of this file)
+HONOURED = {
+    "nbest",
+    "max_len_a",
+    "max_len_b",
+    "min_len",
+    "match_source_len",
+    "unkpen",
+    "prefix_size",
+    "no_repeat_ngram_size",
+    "sacrebleu",
+    "score_reference",
+}
+#: options without effect in fairseq itself on translation models: nothing of fairseq reads them,
+#: only other tasks do (speech with two decoders, iterative refinement), or fairseq's parser
+#: overwrites them (no_seed_provided)
+WITHOUT_EFFECT_IN_FAIRSEQ = {
+    "no_early_stop",
+    "no_seed_provided",
+    "no_beamable_mm",
+    "eos_token",
+    "beam_mt",
+    "max_len_a_mt",
+    "max_len_b_mt",
+    "lenpen_mt",
+    "iter_decode_eos_penalty",
+    "iter_decode_max_iter",
+    "iter_decode_force_max_iter",
+    "iter_decode_with_beam",
+    "iter_decode_with_external_reranker",
+}
+#: options of fairseq's beam search that the searches have no place for, and why; None: a decoder
+#: has an option of its own in its place
+REFUSED: dict[str, str | None] = {
+    "beam": None,
+    "lenpen": "the searches do not normalise by a power of the length",
+    "unnormalized": "the searches do not normalise by a power of the length",
+    "temperature": None,
+    "sampling": None,
+    "sampling_topk": None,
+    "sampling_topp": None,
+    "constraints": "lexical constraints need fairseq's own beam search",
+    "diverse_beam_groups": "needs fairseq's own beam search",
+    "diverse_beam_strength": "needs fairseq's own beam search",
+    "diversity_rate": "needs fairseq's own beam search",
+    "print_alignment": "the searches keep no attention weights",
+    "replace_unk": "needs attention weights, which the searches do not keep",
+    "print_step": "only refinement models have steps to print",
+    "retain_iter_history": "only refinement models have a history",
+    "lm_path": "language model fusion needs fairseq's own beam search",
+    "lm_weight": "language model fusion needs fairseq's own beam search",
+    "retain_dropout": "the searches remember evaluations, which dropout would make random",
+    "retain_dropout_modules": "the searches remember evaluations",
+    "decoding_format": "only refinement models have one",
+}
+
+
+def refuse_unsupported(search: str, generation: Any, defaults: Any) -> None:
+    """Refuses the first of fairseq's generation options that was changed and can't be honoured."""
+    for name, why in REFUSED.items():
+        default = getattr(defaults, name, None)
+        given = getattr(generation, name, default)
+        if given != default:
+            hint = why or f"use {' or '.join(flags_instead_of(name))}"
+            raise ValueError(f"{flag(name)} {given}: not with --search {search}; {hint}")

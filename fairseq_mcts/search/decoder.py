@@ -1,0 +1,214 @@
+"""What a decoder is: its options, its needs, its cost, and the search that it starts.
+
+One class says everything about a decoder. Flags, refusals, presets, budgets, sweeps, help and
+documentation are read off it; `docs/add-a-decoder.md` walks through an example.
+"""
+
+import inspect
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from fairseq_mcts.search.constraints import Constraints
+from fairseq_mcts.search.driver import Scorer, Search
+from fairseq_mcts.search.options import (
+    Count,
+    DecoderOptions,
+    OptionError,
+    OptionInfo,
+    at_least_one,
+    option_infos,
+)
+from fairseq_mcts.search.results import Hypothesis
+from fairseq_mcts.search.snapshot import TreeWatcher
+
+OptionsT = TypeVar("OptionsT", bound=DecoderOptions)
+
+# settings of options: any of these values of that option
+Settings = Mapping[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a search is started on: sentences, and what is known of the model that answers."""
+
+    constraints: Constraints
+    seed: int | Sequence[int] = 0  # of draws; one for all sentences, or one for each
+    n_best: int | None = 1  # hypotheses per sentence; None: all that are finished
+    trace: bool = False  # keep each output token's search
+    watcher: TreeWatcher | None = None  # is shown whole search trees
+    # No value of the model is greater. It changes no result, but the less it is the fewer
+    # evaluations are made.
+    highest_value: float = math.inf
+    # A call of the model with fewer prefixes takes as long as one with so many. It changes no
+    # result either: searches may fill calls up with prefixes that they will probably ask for.
+    efficient_rows: int = 0
+
+    @property
+    def num_sentences(self) -> int:
+        return len(self.constraints.max_len)
+
+    def keeping_all(self) -> "Run":
+        """The same with all finished sentences as results."""
+        return replace(self, n_best=None)
+
+    def __post_init__(self) -> None:
+        if self.n_best is not None and self.n_best < 1:
+            raise ValueError(f"n_best: must be at least 1, is {self.n_best}")
+        if math.isnan(self.highest_value):
+            raise ValueError("highest_value: must be a number, is nan")
+
+
+class Decoder(ABC, Generic[OptionsT]):
+    """A decoding algorithm with its options set.
+
+    The first line of a subclass's docstring is its description in help texts and documentation.
+    """
+
+    name: ClassVar[str]  # set by @register_decoder
+    Options: ClassVar[type[DecoderOptions]]
+    #: the option that a budget of network evaluations per output token sets
+    budget_option: ClassVar[str]
+    #: named sets of options
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    #: whether it reads the network's value, and the settings under which it does not
+    uses_value: ClassVar[bool] = True
+    value_unless: ClassVar[Settings] = {}
+    #: the settings under which it scores finished sentences by a metric
+    metric_if: ClassVar[Settings] = {}
+    #: whether it builds search trees, which can be traced and watched
+    builds_trees: ClassVar[bool] = False
+    #: whether fairseq's own generator is this decoder, so that its commands use that one
+    is_fairseqs_own: ClassVar[bool] = False
+    #: fairseq's generation option whose place the decoder takes
+    instead_of: ClassVar[str | None] = None
+
+    def __init__(self, options: OptionsT) -> None:
+        self.options = options
+
+    @abstractmethod
+    def search(self, run: Run) -> Search:
+        """The algorithm, ready to be driven (see `driver.Search`)."""
+
+    @staticmethod
+    def charge(count: int) -> int:
+        """Network evaluations per output token that the paper charges for this `budget_option`."""
+        return count
+
+    @property
+    def reranks(self) -> bool:
+        """Whether `rerank` decides among all finished sentences."""
+        return type(self).rerank is not Decoder.rerank
+
+    def rerank(
+        self, sentence: int, finished: list[Hypothesis], score: Scorer | None
+    ) -> list[Hypothesis]:
+        """Orders all finished sentences that the search has met, the best first.
+
+        Only a decoder that overrides this has the search keep them all. `score` scores texts by
+        the metric of the run, if it has one.
+        """
+        return finished
+
+    @property
+    def needs_value(self) -> bool:
+        """Whether it reads the network's value with these options."""
+        return self.uses_value and self._setting_among(self.value_unless) is None
+
+    @property
+    def metric_option(self) -> str | None:
+        """The first option whose setting asks for a metric, if one does."""
+        return self._setting_among(self.metric_if)
+
+    @property
+    def needs_metric(self) -> bool:
+        """Whether it scores sentences by a metric with these options."""
+        return self.metric_option is not None
+
+    @property
+    def scores_finished(self) -> bool:
+        """Whether the value of a hypothesis is that of the metric, not the network's."""
+        return self.needs_metric
+
+    @property
+    def most_hypotheses(self) -> int | None:
+        """It can't find more finished sentences than this; None: not known beforehand."""
+        return None
+
+    def _setting_among(self, settings: Settings) -> str | None:
+        for name, values in settings.items():
+            if getattr(self.options, name) in values:
+                return name
+        return None
+
+    @classmethod
+    def summary(cls) -> str:
+        """What it does, in one line."""
+        return (inspect.getdoc(cls) or cls.__name__).partition("\n")[0].rstrip(".")
+
+    @classmethod
+    def option_infos(cls) -> dict[str, OptionInfo]:
+        """Its options by name."""
+        return option_infos(cls.Options)
+
+    @classmethod
+    def count_for_budget(cls, budget: Count) -> Count:
+        """The smallest `budget_option` that is charged the budget at least."""
+        wrong = at_least_one(budget)
+        if wrong is not None:
+            raise OptionError("budget", wrong)
+        if not isinstance(budget, (int, np.integer)):
+            return [cls._smallest_count(int(one)) for one in budget]
+        return cls._smallest_count(int(budget))
+
+    @classmethod
+    def _smallest_count(cls, budget: int) -> int:
+        """Charges grow with the count, and no count is charged less than itself."""
+        low, high = 1, budget
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if cls.charge(middle) >= budget else (middle + 1, high)
+        return low
+
+    @classmethod
+    def with_options(
+        cls,
+        given: Mapping[str, Any],
+        *,
+        preset: str | None = None,
+        budget: Count | None = None,
+    ) -> "Decoder[Any]":
+        """The decoder with what is given, which beats the budget, which beats the preset."""
+        infos = cls.option_infos()
+        for name in given:
+            if name not in infos:
+                raise TypeError(
+                    f"search={cls.name!r} has no option {name!r}; it has {', '.join(infos)}"
+                )
+        settings: dict[str, Any] = {}
+        if preset is not None:
+            if preset not in cls.presets:
+                raise OptionError("preset", f"{preset!r} is none that {cls.name!r} has")
+            settings.update(cls.presets[preset])
+        if budget is not None:
+            settings[cls.budget_option] = cls.count_for_budget(budget)
+        settings.update(given)
+        options: Any = cls.Options(**settings)
+        return cls(options)
+
+    def refuse_unread(self, given: Mapping[str, Any]) -> None:
+        """Refuses an option that was given, but that nothing reads with the others as they are.
+
+        For command lines: a function call may spell defaults out.
+        """
+        infos = self.option_infos()
+        for name, value in given.items():
+            for other, setting in infos[name].no_effect_with.items():
+                if getattr(self.options, other) == setting:
+                    raise OptionError(
+                        name, "has no effect with {}", value=value, other=(other, setting)
+                    )

@@ -1,0 +1,57 @@
+"""Beam search by likelihood; greedy decoding is a beam of 1."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairseq_mcts.search import beam_kernels as kernels
+from fairseq_mcts.search.beam_search import BeamSearch
+from fairseq_mcts.search.decoder import Decoder, Run
+from fairseq_mcts.search.options import Count, DecoderOptions, at_least_one, finite, option
+from fairseq_mcts.search.registry import register_decoder
+
+_NORMALIZATIONS = {
+    "length": kernels.BY_LENGTH,
+    "gnmt": kernels.GNMT,
+    "none": kernels.NO_NORMALIZATION,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeamOptions(DecoderOptions):
+    """Options of beam search; the first two are fairseq's own --beam and --lenpen there."""
+
+    beam: Count = option(5, "beam size", check=at_least_one, flag=False)
+    length_penalty: float = option(1.0, "exponent of the length", check=finite, flag=False)
+    normalization: str = option(
+        "length",
+        "divide by t^lenpen (length, as fairseq does) or by ((5 + t) / 6)^lenpen (gnmt)",
+        choices=tuple(_NORMALIZATIONS),
+        flag_choices=("length", "gnmt"),
+        grid=("length", "gnmt"),
+    )
+
+
+@register_decoder("beam")
+class BeamDecoder(Decoder[BeamOptions]):
+    """Beam search by likelihood (fairseq's own; greedy is --beam 1)."""
+
+    Options = BeamOptions
+    budget_option = "beam"
+    uses_value = False
+    is_fairseqs_own = True
+
+    def search(self, run: Run) -> BeamSearch:
+        return BeamSearch(
+            run,
+            width=self.options.beam,
+            rules=kernels.Rules(
+                eos=run.constraints.eos,
+                normalization=_NORMALIZATIONS[self.options.normalization],
+                length_penalty=float(self.options.length_penalty),
+            ),
+        )
+
+    @property
+    def most_hypotheses(self) -> int:
+        return int(np.min(self.options.beam))

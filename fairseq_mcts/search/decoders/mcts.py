@@ -1,0 +1,129 @@
+"""Monte Carlo tree search: V-MCTS, and MCTS with rollouts (Leblond et al. 2021, section 4.2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fairseq_mcts.search.decoder import Decoder, Run
+from fairseq_mcts.search.mcts_records import Rules
+from fairseq_mcts.search.mcts_rules import BACKUPS, CHOICES
+from fairseq_mcts.search.mcts_search import MctsSearch
+from fairseq_mcts.search.options import (
+    Count,
+    DecoderOptions,
+    OptionError,
+    at_least_one,
+    at_least_zero,
+    not_negative,
+    option,
+    positive,
+)
+from fairseq_mcts.search.registry import register_decoder
+
+
+@dataclass(frozen=True, kw_only=True)
+class MctsOptions(DecoderOptions):
+    """Options of V-MCTS; with leaf="rollout" of MCTS with rollouts."""
+
+    simulations: Count = option(50, "simulations per output token", check=at_least_one)
+    actions: int = option(
+        20,
+        "most probable tokens that each node chooses from",
+        check=at_least_one,
+        grid=(5, 10, 20, 50),
+    )
+    c_puct: float = option(
+        3.0, "weight of exploration", check=not_negative, grid=(1, 2, 3, 4, 6, 8)
+    )
+    temperature: float = option(
+        1.0,
+        "temperature of the prior",
+        check=positive,
+        grid=(0.9, 1.1, 1.3),
+        instead_of="temperature",
+    )
+    backup: str = option(
+        "mean",
+        "a node's value is the mean or the max of all below",
+        choices=tuple(BACKUPS),
+        grid=tuple(BACKUPS),
+    )
+    choose: str = option(
+        "visits",
+        "the next token is the most visited or the best one",
+        choices=tuple(CHOICES),
+        grid=tuple(CHOICES),
+    )
+    leaf: str = option(
+        "value",
+        "what a new node is worth: the network's value, or the metric of its greedy completion, "
+        "which needs no value head",
+        choices=("value", "rollout"),
+    )
+    terminal: str = option(
+        "value",
+        "what a finished sentence is worth: the network's value after eos, or the metric",
+        choices=("value", "metric"),
+        grid=("value", "metric"),
+    )
+    leaves: int = option(
+        1,
+        "nodes of a sentence that are evaluated at once, each chosen as if those before it had "
+        "lost: faster for single sentences, not the same search",
+        check=at_least_one,
+    )
+    prefetch: int | None = option(
+        None,
+        "calls of the network with fewer prefixes than this are filled up with some that the next "
+        "simulations will probably ask for: faster for few sentences, the translations stay the "
+        "same; 0 for none, by default as many as a network takes at no cost",
+        check=at_least_zero,
+        no_effect_with={"leaf": "rollout"},
+    )
+
+
+@register_decoder("mcts")
+class MctsDecoder(Decoder[MctsOptions]):
+    """Monte Carlo tree search with a value, or with rollouts scored by a metric."""
+
+    Options = MctsOptions
+    budget_option = "simulations"
+    presets = {
+        "privileged": {"temperature": 0.9, "c_puct": 3.0, "backup": "mean", "choose": "visits"},
+        "unprivileged": {"temperature": 1.1, "c_puct": 8.0, "backup": "max", "choose": "value"},
+    }
+    value_unless = {"leaf": ("rollout",)}
+    metric_if = {"leaf": ("rollout",), "terminal": ("metric",)}
+    builds_trees = True
+
+    def search(self, run: Run) -> MctsSearch:
+        options = self.options
+        rollouts = options.leaf == "rollout"
+        prefetch = run.efficient_rows if options.prefetch is None else options.prefetch
+        return MctsSearch(
+            run,
+            simulations=options.simulations,
+            actions=options.actions,
+            temperature=options.temperature,
+            prefetch=0 if rollouts else prefetch,
+            rules=Rules(
+                eos=run.constraints.eos,
+                c_puct=float(options.c_puct),
+                backup=BACKUPS[options.backup],
+                choose=CHOICES[options.choose],
+                rollouts=rollouts,
+                score_finished=self.scores_finished,
+                pause_when_decided=run.trace or run.n_best != 1 or run.watcher is not None,
+                leaves=options.leaves,
+            ),
+        )
+
+    def refuse_unread(self, given: Mapping[str, Any]) -> None:
+        super().refuse_unread(given)
+        if given.get("terminal") == "value" and self.options.leaf == "rollout":
+            raise OptionError(
+                "terminal",
+                "not with {}, which scores finished sentences by the metric",
+                value="value",
+                other=("leaf", "rollout"),
+            )

@@ -1,0 +1,130 @@
+"""Builds the generators of the searches: their metric, their value, their text, their trees."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
+
+import torch
+from fairseq import checkpoint_utils, utils
+
+from fairseq_mcts.data.checkpoint_dictionary import refuse_foreign_dictionary
+from fairseq_mcts.decoding import Network
+from fairseq_mcts.decoding.network_evaluator import has_value_head
+from fairseq_mcts.generators import output_lines
+from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
+from fairseq_mcts.generators.tree_recorder import make_recorder
+from fairseq_mcts.metrics import build_metric
+from fairseq_mcts.metrics.base import Metric
+from fairseq_mcts.search import Decoder
+from fairseq_mcts.tasks.text import TaskText
+
+logger = logging.getLogger(__name__)
+
+
+class GeneratorFactory:
+    """Builds the generators of one task; keeps its value networks, for hub calls build one each."""
+
+    def __init__(self, task: Any, text: TaskText) -> None:
+        self._task = task
+        self._text = text
+        self._value_models: dict[str, list[Network]] = {}  # by --value-path
+
+    def build(
+        self,
+        models: Sequence[Network],
+        decoder: Decoder[Any],
+        settings: Mapping[str, Any],
+        generation: Any,
+    ) -> SearchGenerator:
+        """A generator for checked `settings` (see `generators.decoding_checks`)."""
+        memory = settings["search_memory"]
+        metric = _build_metric(settings["search_metric"])
+        value_models = self._value_sources(models, settings) if decoder.needs_value else []
+        if settings["cheating_value"]:
+            self._allow_cheating()
+        dictionaries = (self._task.source_dictionary, self._task.target_dictionary)
+        trees = make_recorder(settings, *dictionaries)
+        generator = SearchGenerator(
+            models,
+            self._task.target_dictionary,
+            value_models=value_models,
+            decoder=decoder,
+            limits=Limits(
+                max_len_a=getattr(generation, "max_len_a", 0),
+                max_len_b=getattr(generation, "max_len_b", 200),
+                min_len=getattr(generation, "min_len", 1),
+                match_source_len=getattr(generation, "match_source_len", False),
+                no_repeat_ngram_size=getattr(generation, "no_repeat_ngram_size", 0),
+                unk_penalty=getattr(generation, "unkpen", 0),
+                n_best=getattr(generation, "nbest", 1),
+            ),
+            # fairseq's commands seed torch with --seed before they build a generator
+            seed=torch.initial_seed(),
+            metric=metric,
+            text_decoders=lambda: self._text.decoders(settings["search_post_process"]),
+            max_bytes=None if memory is None else int(memory * 2**20),
+            cheating_value=settings["cheating_value"],
+            trees=trees,
+        )
+        warnings = list if trees is None else trees.warnings
+        output_lines.install(generator.statistics, warnings)
+        return generator
+
+    def _allow_cheating(self) -> None:
+        if self._task.source_dictionary != self._task.target_dictionary:
+            raise ValueError(
+                "--cheating-value: the value's encoder would read the target language, which "
+                "needs a joined dictionary"
+            )
+        logger.warning("--cheating-value: the value reads the references; for analysis only")
+
+    def _value_sources(
+        self, models: Sequence[Network], settings: Mapping[str, Any]
+    ) -> Sequence[Network]:
+        """The models whose values count: those of --value-path, or those of --path."""
+        path = settings["value_path"]
+        if path is None:
+            if not all(has_value_head(model) for model in models):
+                raise ValueError(
+                    f"--search {settings['search']}: the checkpoint of --path has no value head; "
+                    "give one with --value-path, or a search that goes by a metric"
+                )
+            return models
+        if path not in self._value_models:
+            self._value_models[path] = self._load_value(path)
+        like = next(models[0].parameters())
+        return [model.to(like) for model in self._value_models[path]]
+
+    def _load_value(self, path: str) -> list[Network]:
+        task = self._task
+        try:
+            loaded, saved = checkpoint_utils.load_model_ensemble(utils.split_paths(path), task=task)
+        except OSError as error:
+            raise ValueError(f"--value-path {path}: {error}") from error
+        except RuntimeError as error:  # torch's list of weights whose shapes differ
+            raise ValueError(
+                f"--value-path {path}: does not fit this data's dictionaries of "
+                f"{len(task.source_dictionary)} and {len(task.target_dictionary)} symbols, or "
+                f"is damaged: {error}"
+            ) from error
+        refuse_foreign_dictionary("--value-path", path, saved, task)
+        for model in loaded:
+            if not has_value_head(model):
+                raise ValueError(f"--value-path {path}: holds a model without a value head")
+            model.make_generation_fast_()
+        return loaded
+
+
+def _build_metric(spec: Optional[str]) -> Optional[Metric]:
+    if spec is None:
+        return None
+    try:
+        metric = build_metric(spec)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--search-metric {spec}: {error}") from error
+    if metric.privileged:
+        raise ValueError(
+            f"--search-metric {spec}: needs the reference, which a search must not see; train a "
+            "value for it instead"
+        )
+    return metric

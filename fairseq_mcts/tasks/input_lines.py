@@ -1,0 +1,47 @@
+"""Lines of text that fairseq-interactive reads: their numbers, and those that are too long."""
+
+import logging
+from typing import Any
+
+logger = logging.getLogger(__name__)
+
+
+class InputLines:
+    """The lines that are being translated; fairseq itself forgets which ones they are."""
+
+    def __init__(self) -> None:
+        self.dataset: Any = None  # of the lines that were read last
+        self._first = self._next = 0  # number of the first of them, and of the first not yet read
+
+    def read(self, count: int) -> None:
+        """Counts lines that are read now."""
+        self._first, self._next = self._next, self._next + count
+
+    def fitting(self, indices: Any, max_positions: Any, *, skip_invalid: bool) -> Any:
+        """The indices without lines that are too long: each is named, and refused or left out."""
+        kept, too_long = self.dataset.filter_indices_by_size(indices, max_positions)
+        longest = max_positions if isinstance(max_positions, (int, float)) else max_positions[0]
+        for sample in sorted(too_long):
+            number = self._first + sample
+            complaint = (
+                f"input line {number + 1} (it would be S-{number}) has "
+                f"{self.dataset.src_sizes[sample]} tokens, more than the {longest} that the model "
+                "can read"
+            )
+            if not skip_invalid:
+                raise ValueError(
+                    f"{complaint}; with --skip-invalid-size-inputs-valid-test it is left out"
+                )
+            logger.warning("%s: left out", complaint)
+        return kept
+
+    def numbers(self, src_tokens: Any, pad: int) -> list[tuple[int, ...]]:
+        """[B] which lines the rows of a batch [B, T] are.
+
+        Equal lines have equal trees, so it does no harm that each of them gets the numbers of all.
+        """
+        numbers: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for index in range(len(self.dataset)):
+            tokens = tuple(self.dataset[index]["source"].tolist())
+            numbers[tokens] = (*numbers.get(tokens, ()), self._first + index)
+        return [numbers[tuple(row[row != pad].tolist())] for row in src_tokens]

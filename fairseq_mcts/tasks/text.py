@@ -1,0 +1,40 @@
+"""The task's text: how its tokens become what a reader sees, as metrics need it."""
+
+from typing import Any, Optional
+
+from fairseq_mcts.metrics.text import TextDecoder
+
+
+class TaskText:
+    """Remembers the BPE and the tokenizer that fairseq's commands build, once they have."""
+
+    def __init__(self, task: Any) -> None:
+        self._task = task
+        self.bpe: Any = None
+        self.tokenizer: Any = None
+        self.is_tokenizer_known = False  # None says that there is none
+
+    def set_tokenizer(self, tokenizer: Any) -> None:
+        """Says how text is tokenised; None: not at all."""
+        self.tokenizer = tokenizer
+        self.is_tokenizer_known = True
+
+    def decoders(self, post_process: Optional[str]) -> tuple[TextDecoder, TextDecoder]:
+        """Of sources and of targets."""
+        if not self.is_tokenizer_known:
+            raise ValueError(
+                "a metric reads text, and the task has not been told how that was tokenised: "
+                "fairseq's commands say so, users of the hub interface have to call "
+                "hub.task.build_tokenizer(hub.cfg.tokenizer) and hub.task.build_bpe(hub.cfg.bpe)"
+            )
+        try:
+            source, target = (
+                TextDecoder(dictionary, self.bpe, self.tokenizer, post_process=post_process)
+                for dictionary in (self._task.source_dictionary, self._task.target_dictionary)
+            )
+        except ValueError as error:
+            raise ValueError(
+                f"a metric reads text, not subwords: give --bpe, or --search-post-process (beside "
+                f"--post-process, which only concerns the output): {error}"
+            ) from error
+        return source, target
