@@ -34,7 +34,7 @@ def make_parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="NAME[=VALUE,…]",
-        help="an option of decoding and the values to try, for example mcts-c-puct=1,3,8; without "
+        help="an option of decoding and the values to try, for example lenpen=0.6,1.0; without "
         "values those that its decoder proposes; may be repeated",
     )
     group.add_argument(

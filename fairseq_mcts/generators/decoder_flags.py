@@ -1,4 +1,4 @@
-"""The decoders' options as flags of a command line: --mcts-c-puct is `c_puct` of "mcts"."""
+"""The decoders' options as flags of a command line: --NAME-WIDTH is `width` of decoder "name"."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -26,7 +26,7 @@ def flag(field: str) -> str:
 
 
 def decoder_flags() -> dict[str, DecoderFlag]:
-    """All options of decoders that have flags, by the fields of a configuration: mcts_c_puct."""
+    """All options of decoders that have flags, by the fields of a configuration: name_width."""
     return {
         f"{name}_{option}": DecoderFlag(name, option, info)
         for name in decoder_names()
@@ -36,7 +36,7 @@ def decoder_flags() -> dict[str, DecoderFlag]:
 
 
 def as_flag(decoder: str) -> Spelling:
-    """The spelling of command lines for the options of a decoder: --mcts-leaf rollout."""
+    """The spelling of command lines for the options of a decoder: --name-width 3."""
 
     def spell(option: str, value: Any) -> str:
         name = flag(_COMMON.get(option, f"{decoder}_{option}"))

@@ -33,8 +33,7 @@ def register_decoder(name: str) -> Callable[[DecoderType], DecoderType]:
             raise ValueError(f"decoder {name!r} is already registered by {known.__qualname__}")
         cls.name = name
         _DECODERS[name] = cls
-        for listener in _LISTENERS:
-            listener()
+        _tell_listeners()
         return cls
 
     return register
@@ -50,6 +49,17 @@ def _refuse_incomplete(name: str, cls: type[Decoder[Any]]) -> None:
     for option in named:
         if option not in infos:
             raise TypeError(f"decoder {name!r}: {option!r} is none of its options")
+
+
+def unregister_decoder(name: str) -> None:
+    """Forgets a decoder: for who registers one for a while only, as tests do."""
+    del _DECODERS[name]
+    _tell_listeners()
+
+
+def _tell_listeners() -> None:
+    for listener in _LISTENERS:
+        listener()
 
 
 def decoder_names() -> list[str]:
@@ -81,5 +91,5 @@ def make_decoder(
 
 
 def on_registration(listener: Callable[[], None]) -> None:
-    """Calls `listener` whenever a decoder is registered from now on."""
+    """Calls `listener` whenever a decoder is registered, or forgotten, from now on."""
     _LISTENERS.append(listener)

@@ -206,8 +206,10 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             return super().build_generator(models, args)
         names = search_field_names()
         settings = {name: getattr(args, name, getattr(self.cfg, name, None)) for name in names}
-        refuse_misspelt(args if hasattr(args, "keys") else vars(args), names)
-        decoder = check_decoding(settings, args, GenerationConfig())
+        defaults = GenerationConfig()
+        given = args if hasattr(args, "keys") else vars(args)
+        refuse_misspelt(given, [*names, *vars(defaults)])
+        decoder = check_decoding(settings, args, defaults)
         if decoder.is_fairseqs_own:
             build = partial(
                 super().build_generator,

@@ -38,6 +38,7 @@ class BeamDecoder(Decoder[BeamOptions]):
 
     Options = BeamOptions
     budget_option = "beam"
+    presets = {"privileged": {}, "unprivileged": {}}  # it knows no metric
     uses_value = False
     is_fairseqs_own = True
 

@@ -1,0 +1,38 @@
+"""A decoder in one class: the likeliest of the sentences that an MCTS has met, and long ones."""
+
+from dataclasses import dataclass
+
+from fairseq_mcts.search import Hypothesis, option, register_decoder
+from fairseq_mcts.search.decoders.mcts import MctsDecoder, MctsOptions
+from fairseq_mcts.search.driver import Scorer
+from fairseq_mcts.search.options import finite
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthBonusOptions(MctsOptions):
+    """All options of MCTS, and one more."""
+
+    bonus: float = option(
+        0.1, "what each token adds to the log-likelihood per token", check=finite, grid=(0, 0.1, 1)
+    )
+
+
+@register_decoder("length_bonus")
+class LengthBonus(MctsDecoder):
+    """MCTS that returns the likeliest finished sentence of its trees, with a bonus for length.
+
+    The trees are those of MCTS; only which of their finished sentences is returned differs, so
+    everything else is inherited: options, presets, cost, what it needs.
+    """
+
+    Options = LengthBonusOptions
+    options: LengthBonusOptions
+
+    def rerank(
+        self, sentence: int, finished: list[Hypothesis], score: Scorer | None
+    ) -> list[Hypothesis]:
+        return sorted(finished, key=self._worth, reverse=True)  # equal ones stay in their order
+
+    def _worth(self, hypothesis: Hypothesis) -> float:
+        length = len(hypothesis.tokens)
+        return hypothesis.logprob / length + self.options.bonus * length
