@@ -90,7 +90,7 @@ class Plan:
             name="corpus",
             title="write an English–German corpus from a grammar",
             command=(
-                *(sys.executable, "-m", "fairseq_mcts.demo.corpus", "--out", str(self.corpus)),
+                *(sys.executable, "-m", "examples.demo.language.corpus", "--out", str(self.corpus)),
                 *("--train", str(self.sizes.train_pairs)),
                 *("--valid", str(self.sizes.held_out_pairs)),
                 *("--test", str(self.sizes.held_out_pairs), "--seed", SEED),
@@ -157,7 +157,7 @@ class Plan:
             name="encoder",
             title="train a tiny bilingual encoder, the metric that some decoders search by",
             command=(
-                *(sys.executable, "-m", "fairseq_mcts.demo.encoder", "--out", str(self.encoder)),
+                *(sys.executable, "-m", "examples.demo.encoder", "--out", str(self.encoder)),
                 *("--source", str(self.corpus / "train.en")),
                 *("--target", str(self.corpus / "train.de")),
                 *("--steps", str(self.sizes.encoder_steps), "--seed", SEED),

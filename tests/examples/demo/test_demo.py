@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.console import REPOSITORY
+
 # one for each kind of model and search: the tests of the generators are about all of them
 DECODERS = ["greedy", "beam", "mcts-value", "mcts-rollout", "vgbs-bleu"]
-REPOSITORY = Path(__file__).parents[3]
 
 
 def run_demo(work: Path) -> str:

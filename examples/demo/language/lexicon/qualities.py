@@ -1,0 +1,173 @@
+"""Adjectives with the kinds of nouns they go with, and words that strengthen them."""
+
+from examples.demo.language.words import Adjective, Adverb, AdverbRole, expand_kinds
+
+
+def adjective(
+    english: str,
+    german: str,
+    kinds: str,
+    *,
+    comparative: str = "",
+    superlative: str = "",
+    stem: str = "",
+    compared: str = "",
+    gradable: bool = True,
+) -> Adjective:
+    """``comparative`` and ``superlative`` where German changes the stem (älter, ältest).
+
+    ``compared`` holds the English pair where it is irregular: "better best".
+    """
+    english_comparative, _, english_superlative = compared.partition(" ")
+    return Adjective(
+        english,
+        german,
+        expand_kinds(kinds),
+        comparative=comparative,
+        superlative=superlative,
+        stem=stem,
+        english_comparative=english_comparative,
+        english_superlative=english_superlative,
+        gradable=gradable,
+    )
+
+
+ADJECTIVES: list[Adjective] = [
+    adjective(
+        "old",
+        "alt",
+        "person animal thing site fixture tall",
+        comparative="älter",
+        superlative="ältest",
+    ),
+    adjective("new", "neu", "thing building room fixture job film song", superlative="neuest"),
+    adjective(
+        "big",
+        "groß",
+        "animal thing building room place fruit fixture",
+        comparative="größer",
+        superlative="größt",
+    ),
+    adjective("small", "klein", "animal thing site fruit plant fixture"),
+    adjective(
+        "good",
+        "gut",
+        "job book film edible drink abstract song out",
+        comparative="besser",
+        superlative="best",
+        compared="better best",
+    ),
+    adjective("beautiful", "schön", "clothing jewel site plant song instrument art"),
+    adjective("steep", "steil", "slope"),
+    adjective("young", "jung", "job folk animal", comparative="jünger", superlative="jüngst"),
+    adjective(
+        "long",
+        "lang",
+        "text tool clothing travel film tale",
+        comparative="länger",
+        superlative="längst",
+    ),
+    adjective("red", "rot", "clothing vehicle furniture container cut toy", gradable=False),
+    adjective(
+        "expensive", "teuer", "thing home dish drink out", stem="teur", superlative="teuerst"
+    ),
+    adjective("nice", "nett", "person", superlative="nettest"),
+    adjective("nice", "schön", "clothing site event art"),
+    adjective("important", "wichtig", "abstract event text"),
+    adjective("black", "schwarz", "clothing vehicle animal furniture container", gradable=False),
+    adjective("white", "weiß", "clothing vehicle animal furniture building cut", gradable=False),
+    adjective("difficult", "schwierig", "abstract test"),
+    adjective("difficult", "schwer", "abstract test"),
+    adjective(
+        "short",
+        "kurz",
+        "text clothing travel film tale",
+        comparative="kürzer",
+        superlative="kürzest",
+    ),
+    adjective("short", "klein", "person"),
+    adjective("tall", "groß", "person", comparative="größer", superlative="größt"),
+    adjective(
+        "tall", "hoch", "tall building", stem="hoh", comparative="höher", superlative="höchst"
+    ),
+    adjective("cold", "kalt", "drink dish room water", comparative="kälter", superlative="kältest"),
+    adjective("warm", "warm", "clothing room warm hot", comparative="wärmer", superlative="wärmst"),
+    adjective("cheap", "billig", "thing home dish"),
+    adjective("friendly", "freundlich", "person pet"),
+    adjective("heavy", "schwer", "container furniture book tool"),
+    adjective("light", "leicht", "container tool clothing", superlative="leichtest"),
+    adjective("light", "hell", "room"),
+    adjective("fresh", "frisch", "fruit stuff drink", superlative="frischest"),
+    adjective("blue", "blau", "clothing vehicle container furniture", gradable=False),
+    adjective("green", "grün", "clothing vehicle container furniture", gradable=False),
+    adjective("tired", "müde", "folk kin", gradable=False),
+    adjective(
+        "interesting",
+        "interessant",
+        "book film tale abstract site",
+        superlative="interessantest",
+    ),
+    adjective("clever", "klug", "person animal", comparative="klüger", superlative="klügst"),
+    adjective("rich", "reich", "person"),
+    adjective("poor", "arm", "folk kin job", comparative="ärmer", superlative="ärmst"),
+    adjective("empty", "leer", "container room building holder", gradable=False),
+    adjective("full", "voll", "container holder", gradable=False),
+    adjective("quiet", "ruhig", "site kin"),
+    adjective("loud", "laut", "instrument event device", superlative="lautest"),
+    adjective("famous", "berühmt", "job film book building tale song", superlative="berühmtest"),
+    adjective("hot", "heiß", "hot warm", superlative="heißest"),
+    adjective("sweet", "süß", "fruit baked drink", superlative="süßest"),
+    adjective("dark", "dunkel", "room clothing", stem="dunkl"),
+    adjective("strange", "seltsam", "abstract tale folk event"),
+    adjective("funny", "lustig", "tale film folk"),
+    adjective("boring", "langweilig", "book film event abstract"),
+    adjective(
+        "sick", "krank", "being", comparative="kränker", superlative="kränkst", gradable=False
+    ),
+    adjective("hungry", "hungrig", "being", gradable=False),
+    adjective("dirty", "schmutzig", "clothing dishes room vehicle fixture"),
+    adjective("clean", "sauber", "clothing dishes room"),
+    adjective("broken", "kaputt", "device vehicle furniture fixture", gradable=False),
+    adjective("modern", "modern", "building device furniture room", superlative="modernst"),
+    adjective("dangerous", "gefährlich", "animal travel tool"),
+    adjective("strong", "stark", "folk animal hot", comparative="stärker", superlative="stärkst"),
+    adjective("brown", "braun", "clothing animal furniture container", gradable=False),
+    adjective("yellow", "gelb", "clothing vehicle container cut", gradable=False),
+    adjective("gray", "grau", "clothing animal vehicle", gradable=False),
+    adjective("wooden", "hölzern", "furniture toy tool", gradable=False),
+    adjective("round", "rund", "furniture toy dishes", gradable=False),
+    adjective("thick", "dick", "book clothing tall"),
+    adjective("thin", "dünn", "book clothing text"),
+    adjective("hard", "hart", "stuff wooden", comparative="härter", superlative="härtest"),
+    adjective("hard", "schwierig", "test solvable"),
+    adjective("sharp", "scharf", "blade", comparative="schärfer", superlative="schärfst"),
+    adjective("deep", "tief", "water holder"),
+    adjective("brave", "mutig", "person animal"),
+    adjective("proud", "stolz", "kin folk", superlative="stolzest"),
+    adjective("lazy", "faul", "person pet"),
+    adjective("hardworking", "fleißig", "person"),
+    adjective("polite", "höflich", "person"),
+    adjective("shy", "schüchtern", "person animal"),
+    adjective("curious", "neugierig", "person pet"),
+    adjective("nervous", "nervös", "person", superlative="nervösest"),
+    adjective("sour", "sauer", "fruit drink", stem="saur"),
+    adjective("bitter", "bitter", "hot fruit", stem="bitter"),
+    adjective("ripe", "reif", "fruit"),
+    adjective("valuable", "wertvoll", "jewel art instrument book"),
+    adjective("medieval", "mittelalterlich", "building", gradable=False),
+    adjective("rusty", "rostig", "tool vehicle", gradable=False),
+    adjective("shallow", "flach", "water"),
+    adjective("humble", "bescheiden", "person"),
+    adjective("grumpy", "mürrisch", "person pet"),
+    adjective("generous", "großzügig", "person"),
+    adjective("fragile", "zerbrechlich", "dishes jewel"),
+    adjective("prickly", "stachelig", "thorny"),
+]
+
+INTENSIFIERS: list[Adverb] = [
+    Adverb("very", "sehr", AdverbRole.MANNER),
+    Adverb("too", "zu", AdverbRole.MANNER),
+    Adverb("quite", "ziemlich", AdverbRole.MANNER),
+    Adverb("really", "wirklich", AdverbRole.MANNER),
+    Adverb("extremely", "äußerst", AdverbRole.MANNER),
+]
