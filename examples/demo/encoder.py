@@ -12,7 +12,6 @@ and that of the source and its translation with one word replaced, dropped or mo
 
 import argparse
 import random
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.nn import functional
+from tqdm import tqdm
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from examples.demo.wordpieces import build_vocabulary, save_tokenizer
@@ -29,7 +29,7 @@ from fairseq_mcts.metrics.system_output import read_lines
 # Sharpness of the contrast: similarities differ by a few hundredths where one word is wrong.
 _TEMPERATURE = 0.03
 _WINDOW = 16  # batches' worth of neighbours by length that a batch is drawn from
-_PROGRESS_EVERY = 100
+_SECONDS_BETWEEN_LINES = 2.0  # of progress, which often goes into a log
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ def train_encoder(
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, training.learning_rate, total_steps=training.steps, pct_start=0.1
     )
-    started = time.monotonic()
     model.train()
-    for step in range(1, training.steps + 1):
+    progress = tqdm(range(training.steps), desc="encoder", mininterval=_SECONDS_BETWEEN_LINES)
+    for _ in progress:
         start = rng.randrange(len(pairs) - window + 1)
         batch = rng.sample(pairs[start : start + window], training.batch_size)
         spoilt = [spoiler.spoil(target) for _ in range(training.corruptions) for _, target in batch]
@@ -89,14 +89,7 @@ def train_encoder(
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
-        if step % _PROGRESS_EVERY == 0 or step == training.steps:
-            seconds = time.monotonic() - started
-            left = seconds / step * (training.steps - step)
-            print(
-                f"encoder: step {step}/{training.steps}, loss {loss.item():.3f}, "
-                f"{seconds:.0f} s, {left:.0f} s left",
-                flush=True,
-            )
+        progress.set_postfix(loss=f"{loss.item():.3f}", refresh=False)
     model.eval()
     model.save_pretrained(out)
 

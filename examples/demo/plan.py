@@ -163,7 +163,7 @@ class Plan:
                 *("--steps", str(self.sizes.encoder_steps), "--seed", SEED),
             ),
             output=self.encoder,
-            progress=r"step (?P<done>\d+)/(?P<total>\d+)",
+            progress=r"(?P<done>\d+)/(?P<total>\d+) \[",
             reads=(self.make_corpus(),),
         )
 
