@@ -5,19 +5,16 @@ import os
 import sys
 from pathlib import Path
 
+from tabulate import tabulate
+
 from examples.common.cost import read_cost
 from examples.common.runner import Runner, StageFailed
 from examples.common.threads import use_one_thread_each
 from examples.demo.decoders import DECODERS
 from examples.demo.plan import Plan, Sizes
-from examples.demo.results import (
-    HeldOut,
-    read_hypotheses,
-    score,
-    table,
-    value_quality,
-)
+from examples.demo.results import HeldOut, score, table, value_quality
 from fairseq_mcts.metrics import build_metric
+from fairseq_mcts.metrics.system_output import read_system
 
 EXAMPLES = 3
 CAPTION = """\
@@ -82,11 +79,14 @@ def report(plan: Plan, runner: Runner) -> None:
         (plan.corpus / f"test.{language}").read_text(encoding="utf-8").splitlines()
         for language in ("en", "de")
     )
-    outputs = {decoder.name: read_hypotheses(plan.decoded(decoder)) for decoder in plan.decoders}
+    outputs = {
+        decoder.name: read_system(plan.decoded(decoder) / "generate-test.txt").hypotheses
+        for decoder in plan.decoders
+    }
     for number in range(min(EXAMPLES, len(sources))):
-        print(f"\n{'source':<17}{sources[number]}\n{'reference':<17}{references[number]}")
-        for name, hypotheses in outputs.items():
-            print(f"{name:<17}{hypotheses[number]}")
+        texts = {"source": sources, "reference": references, **outputs}
+        shown = [(name, lines[number]) for name, lines in texts.items()]
+        print(f"\n{tabulate(shown, tablefmt='plain', disable_numparse=True)}")
     held_out, metric = HeldOut(sources, references), build_metric(plan.metric)
     results = [
         score(
@@ -99,12 +99,10 @@ def report(plan: Plan, runner: Runner) -> None:
         for decoder in plan.decoders
     ]
     print(f"\n{len(references)} test sentences\n{table(results)}\n{CAPTION}")
+    values = {"MLBERTScore": plan.train_dual_head(), "BLEU": plan.train_hybrid()}
+    qualities = [(name, value_quality(runner.log(training))) for name, training in values.items()]
     print("\nvalues of validation samples, every prefix")
-    for metric_name, training in (
-        ("MLBERTScore", plan.train_dual_head()),
-        ("BLEU", plan.train_hybrid()),
-    ):
-        print(f"{metric_name:<14}{value_quality(runner.log(training))}")
+    print(tabulate(qualities, tablefmt="plain"))
 
 
 if __name__ == "__main__":
