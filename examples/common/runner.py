@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
@@ -27,6 +27,19 @@ from examples.common.progress import StageProgress, write_line
 
 class StageFailed(Exception):
     """A stage's command did not succeed."""
+
+
+def run_program(program: str, work: Callable[[], None]) -> int:
+    """Do the work of a program and return its exit code; a failure is told in one line."""
+    try:
+        work()
+    except (StageFailed, OSError) as failure:
+        print(f"{program}: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"\n{program}: stopped; the next run goes on from here", file=sys.stderr)
+        return 130
+    return 0
 
 
 @dataclass(frozen=True)

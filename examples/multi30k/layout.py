@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-# Paths are relative to the root of the repository, where `python -m examples.multi30k` has to run.
-PLUGIN = ("--user-dir", "user_dir", "--task", "translation_mcts")
-SEED = "1"
 SOURCE = "en"
 TARGETS = ("de", "fr")
 

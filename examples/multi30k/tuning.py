@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples.common.runner import Stage
-from examples.multi30k.layout import METRICS, PLUGIN, SEED, Layout
+from examples.common.stages import PLUGIN, SEED
+from examples.multi30k.layout import METRICS, Layout
 from examples.multi30k.values import ValueModel
 from fairseq_mcts.cli.sweep_grid import Setting, grid
 from fairseq_mcts.cli.sweep_results import Trial, best_of

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 
 from examples.common.runner import Stage
+from examples.common.stages import PLUGIN, RELABELLING_PROGRESS, SEED
 from examples.common.training_log import JSON_LOG, PROGRESS
-from examples.multi30k.layout import PLUGIN, SEED, Layout, by_kind
+from examples.multi30k.layout import Layout, by_kind
 from examples.multi30k.supervised import SupervisedStages
 
 # The policy's loss draws the new model to the supervised one, from whose weights it starts.
@@ -108,7 +109,7 @@ class ValueStages:
                 *("--out", str(out)),
             ),
             output=out,
-            progress=r"(?P<done>[\d,]+)/(?P<total>[\d,]+) rows",
+            progress=RELABELLING_PROGRESS,
             reads=(self.supervised.train(),),
         )
 
