@@ -43,7 +43,7 @@ class EncoderTraining:
     max_words: int = 8000
     steps: int = 1000
     batch_size: int = 32
-    corruptions: int = 2  # spoilt versions of each translation
+    corruptions: int = 2  # corrupted versions of each translation
     learning_rate: float = 1e-3
     seed: int = 1
 
@@ -66,7 +66,7 @@ def train_encoder(
     # Texts of similar length make a batch: less padding, and harder choices.
     pairs.sort(key=lambda pair: (len(pair[1].split()), pair))
     window = min(_WINDOW * training.batch_size, len(pairs))
-    spoiler = Spoiler([target for _, target in pairs], rng)
+    corrupter = Corrupter([target for _, target in pairs], rng)
     optimizer = torch.optim.Adam(model.parameters(), lr=training.learning_rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, training.learning_rate, total_steps=training.steps, pct_start=0.1
@@ -76,10 +76,12 @@ def train_encoder(
     for _ in progress:
         start = rng.randrange(len(pairs) - window + 1)
         batch = rng.sample(pairs[start : start + window], training.batch_size)
-        spoilt = [spoiler.spoil(target) for _ in range(training.corruptions) for _, target in batch]
-        # Right and spoilt targets in one pass: they have the same lengths.
-        targets = _embed(model, tokenizer, [target for _, target in batch] + spoilt)
-        loss = contrast_loss(
+        corrupted = [
+            corrupter.corrupt(target) for _ in range(training.corruptions) for _, target in batch
+        ]
+        # Right and corrupted targets in one pass: they have the same lengths.
+        targets = _embed(model, tokenizer, [target for _, target in batch] + corrupted)
+        loss = contrastive_loss(
             _embed(model, tokenizer, [source for source, _ in batch]),
             targets.choose(slice(None, training.batch_size)),
             targets.choose(slice(training.batch_size, None)),
@@ -94,7 +96,7 @@ def train_encoder(
     model.save_pretrained(out)
 
 
-class Spoiler:
+class Corrupter:
     """Makes a wrong translation out of a right one by changing one word."""
 
     def __init__(self, texts: Sequence[str], rng: random.Random) -> None:
@@ -102,7 +104,7 @@ class Spoiler:
         self._words = [word for text in texts for word in text.split()]
         self._rng = rng
 
-    def spoil(self, text: str) -> str:
+    def corrupt(self, text: str) -> str:
         """`text` with one word replaced (mostly), dropped, or exchanged with its neighbour."""
         words = text.split()
         place = self._rng.randrange(len(words))
@@ -140,19 +142,19 @@ def matching_score(
     return (precision + recall) / 2
 
 
-def contrast_loss(sources: Texts, targets: Texts, spoilt: Texts) -> Tensor:
-    """Every source must find its translation, and every translation its source.
+def contrastive_loss(sources: Texts, targets: Texts, corrupted: Texts) -> Tensor:
+    """Contrastive loss: every source must find its translation, and every translation its source.
 
-    `spoilt` holds one spoilt version of each target, then a second one of each, and so on. A source
-    chooses among all targets and the spoilt versions of its own; those of others would be easier
-    than their originals and teach nothing new.
+    `corrupted` holds one version of each target, then a second one of each, and so on. A source
+    chooses among all targets and the corrupted versions of its own; those of others would be
+    easier than their originals and teach nothing new.
     """
     size = len(sources.mask)
     every = torch.einsum("atd,bud->abtu", sources.vectors, targets.vectors)  # [B, B, T, U]
     scores = matching_score(every, sources.mask[:, None], targets.mask[None])  # [B, B]
-    own = []  # one [B] per spoilt version
-    for start in range(0, len(spoilt.mask), size):
-        version = spoilt.choose(slice(start, start + size))
+    own = []  # one [B] per corrupted version
+    for start in range(0, len(corrupted.mask), size):
+        version = corrupted.choose(slice(start, start + size))
         similarity = torch.bmm(sources.vectors, version.vectors.transpose(1, 2))  # [B, T, U]
         own.append(matching_score(similarity, sources.mask, version.mask))
     choices = torch.cat([scores, torch.stack(own, dim=1)], dim=1)  # [B, B + K]

@@ -37,7 +37,7 @@ class Corpus:
 
 
 def distinct_pairs(seed: int) -> Iterator[Pair]:
-    """Random pairs of suitable length, no English sentence twice."""
+    """Draw pairs of suitable length, no English sentence twice."""
     rng = Random(seed)
     seen: set[str] = set()
     idle = 0
@@ -53,7 +53,7 @@ def distinct_pairs(seed: int) -> Iterator[Pair]:
 
 
 def make_corpus(train: int, valid: int, test: int, seed: int) -> Corpus:
-    """Distinct pairs in three parts; no English sentence occurs in two of them."""
+    """Draw three parts; no English sentence occurs in two of them."""
     for option, count in (("--train", train), ("--valid", valid), ("--test", test)):
         if count < 0:
             raise CorpusError(f"{option} must not be negative, but is {count}")
@@ -89,7 +89,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def summary(corpus: Corpus) -> str:
-    """What was made: sizes, vocabulary, lengths and a few samples."""
+    """Describe a corpus: sizes, vocabulary, lengths and a few samples."""
     lines = []
     for split, pairs in corpus.splits():
         if not pairs:

@@ -60,6 +60,9 @@ class Tense(Feature):
     HYPOTHETICAL = "unreal condition"
 
 
+UNREAL_TENSES = frozenset({Tense.CONDITIONAL, Tense.HYPOTHETICAL})
+
+
 class Polarity(Feature):
     POSITIVE = "positive"
     NOT = "not"
@@ -93,7 +96,7 @@ class Referent:
 
     @property
     def is_person(self) -> bool:
-        """Person or thing: who or what, auf ihn or darauf."""
+        """Whether it is a person, not a thing: who or what, auf ihn or darauf."""
         return self.person != 3 or self.sex is not Sex.THING
 
 

@@ -15,6 +15,8 @@ from examples.demo.language.features import (
 )
 from examples.demo.language.words import Adjective, Adverb, Noun, ProperName, Relation, Verb
 
+SUBJECT = -1  # key of a clause's subject; its arguments have their index
+
 
 class Determiner(Feature):
     BARE = "no article"
@@ -52,7 +54,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Indefinite:
-    """someone, nobody, something …"""
+    """An indefinite pronoun: someone, nobody, something …"""
 
     english: str
     german: tuple[str, str, str]  # nominative, accusative, dative
@@ -110,6 +112,20 @@ class Spatial:
     relation: Relation
     nominal: Nominal
     motion: bool = False
+
+
+def is_indefinite(phrase: Nominal) -> bool:
+    """Whether the phrase is a noun with the article "a" or with none."""
+    return isinstance(phrase, NounPhrase) and phrase.determiner in (
+        Determiner.INDEFINITE,
+        Determiner.BARE,
+    )
+
+
+def relative_head(phrase: Nominal | Spatial) -> NounPhrase | None:
+    """The noun phrase in `phrase` that has a relative clause, if there is one."""
+    inner = phrase.nominal if isinstance(phrase, Spatial) else phrase
+    return inner if isinstance(inner, NounPhrase) and inner.relative else None
 
 
 class DurationKind(Feature):
@@ -228,6 +244,11 @@ class RelativeClause:
 
     clause: Clause
     gap: int | None = None
+
+    @property
+    def place(self) -> int:
+        """The key of the place that the head noun fills."""
+        return SUBJECT if self.gap is None else self.gap
 
 
 class Conjunction(Feature):

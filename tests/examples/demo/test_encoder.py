@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import load_file
 
 from examples.demo import encoder
-from examples.demo.encoder import EncoderTraining, Spoiler, Texts, contrast_loss, train_encoder
+from examples.demo.encoder import Corrupter, EncoderTraining, Texts, contrastive_loss, train_encoder
 from examples.demo.wordpieces import SPECIAL_SYMBOLS, build_vocabulary
 from fairseq_mcts.metrics import build_metric
 
@@ -15,17 +15,17 @@ SMALL = EncoderTraining(width=48, heads=2, steps=120, batch_size=16, learning_ra
 
 
 @pytest.mark.slow
-def test_learns_to_tell_translations_from_others_and_from_spoilt_ones(tmp_path, toy_pairs) -> None:
+def test_learns_to_tell_translations_from_other_and_corrupted_ones(tmp_path, toy_pairs) -> None:
     train_encoder(toy_pairs.sources[100:], toy_pairs.targets[100:], tmp_path, SMALL)
     metric = build_metric("mlbertscore", {"model": str(tmp_path)})
     sources, targets = toy_pairs.sources[:100], toy_pairs.targets[:100]
     right = metric.score(targets, sources)
     shuffled = metric.score(targets[1:] + targets[:1], sources)
     rng = random.Random(5)
-    spoiler = Spoiler(targets, rng)
-    spoilt = [spoiler.spoil(target) for target in targets]
-    changed = [i for i in range(100) if spoilt[i] != targets[i]]
-    wrong = metric.score([spoilt[i] for i in changed], [sources[i] for i in changed])
+    corrupter = Corrupter(targets, rng)
+    corrupted = [corrupter.corrupt(target) for target in targets]
+    changed = [i for i in range(100) if corrupted[i] != targets[i]]
+    wrong = metric.score([corrupted[i] for i in changed], [sources[i] for i in changed])
     wins = sum(right[i] > score for i, score in zip(changed, wrong, strict=True)) / len(changed)
     assert sum(right) / 100 > sum(shuffled) / 100 + 0.2
     assert wins > 0.85
@@ -42,17 +42,17 @@ def test_same_seed_same_weights(tmp_path, toy_pairs) -> None:
     assert not all(torch.equal(weights[0][key], weights[2][key]) for key in weights[0])
 
 
-def test_loss_falls_with_right_order_and_rises_with_spoilt_copies() -> None:
+def test_loss_falls_with_right_order_and_rises_with_corrupted_copies() -> None:
     torch.manual_seed(0)
     vectors = torch.nn.functional.normalize(torch.randn(4, 3, 8), dim=-1)
     mask = torch.ones(4, 3, dtype=torch.bool)
     texts = Texts(vectors, mask)
     others = Texts(torch.nn.functional.normalize(torch.randn(4, 3, 8), dim=-1), mask)
     turned = Texts(vectors.roll(1, dims=0), mask)
-    right = contrast_loss(texts, texts, others)
+    right = contrastive_loss(texts, texts, others)
     assert right < 0.01
-    assert contrast_loss(texts, turned, others) > 1
-    assert contrast_loss(texts, texts, texts) > right + 0.3  # spoilt copies as good as the target
+    assert contrastive_loss(texts, turned, others) > 1
+    assert contrastive_loss(texts, texts, texts) > right + 0.3  # copies as good as the target
 
 
 def test_vocabulary_is_complete_and_independent_of_order(toy_pairs) -> None:

@@ -29,8 +29,7 @@ class Trials:
         scores: Sequence[float],
         bleu: Sequence[float] | None = None,
     ) -> None:
-        """One score per setting: that of MLBERTScore; the others lie below it, unless BLEU has its
-        own."""
+        """Write one MLBERTScore per setting; other scores lie below it, unless BLEU has its own."""
         store = TrialStore(self._layout.sweep(sweep))
         for number, (setting, score) in enumerate(zip(grid(options), scores, strict=True)):
             found = {"mlbertscore": score, "bertscore": score - 0.1, "bleu": score - 0.2}

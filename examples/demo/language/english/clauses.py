@@ -9,6 +9,7 @@ from examples.demo.language.english.tail import EnglishStyle, Tail, clause_tail
 from examples.demo.language.english.verb_group import VerbGroup, verb_group
 from examples.demo.language.features import Polarity
 from examples.demo.language.meaning import (
+    SUBJECT,
     Action,
     Clause,
     Conjunction,
@@ -39,7 +40,6 @@ COMMA_BEFORE = (
     Conjunction.THEREFORE,
     Conjunction.ALTHOUGH,
 )
-SUBJECT = -1  # key of the meaning's subject; arguments have their index
 
 
 class Order(Enum):
@@ -74,7 +74,7 @@ class EnglishWriter:
         return join(vocative, "please" if sentence.please else "", main)
 
     def time_last(self) -> "EnglishWriter":
-        """For clauses that something else opens already."""
+        """The same writer with time adverbials last, for clauses that something else opens."""
         return EnglishWriter(replace(self.style, time_first=False))
 
     def main_clause(self, sentence: Sentence) -> str:
@@ -196,9 +196,8 @@ class EnglishWriter:
     def relative(self, head: NounPhrase) -> str:
         relative = head.relative
         assert relative is not None
-        taken = SUBJECT if relative.gap is None else relative.gap
-        clause = self.clause(relative.clause, Order.STATEMENT, taken=taken)
-        is_subject = taken == (0 if relative.clause.passive else SUBJECT)
+        clause = self.clause(relative.clause, Order.STATEMENT, taken=relative.place)
+        is_subject = relative.place == (0 if relative.clause.passive else SUBJECT)
         if not is_subject and self.style.drop_that:
             return clause
         thing = "which" if self.style.which else "that"

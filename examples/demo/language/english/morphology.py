@@ -174,7 +174,7 @@ def indefinite_article(following: str) -> str:
 
 
 def graded(adjective: Adjective, degree: Degree) -> str:
-    """good/better/best, old/older/oldest, more/most expensive."""
+    """An adjective in a degree: good/better/best, old/older/oldest, more/most expensive."""
     word = adjective.english
     if degree is Degree.POSITIVE:
         return word
@@ -257,7 +257,7 @@ def past_of_be(referent: Referent) -> str:
 
 
 def possessive_s(phrase: str, *, plural: bool) -> str:
-    """Anna's, the boss's, the children's, but the teachers'."""
+    """The possessive of a phrase: Anna's, the boss's, the children's, but the teachers'."""
     return phrase + ("'" if plural and phrase.endswith("s") else "'s")
 
 

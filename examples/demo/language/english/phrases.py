@@ -103,7 +103,7 @@ def clock_time(time: ClockTime) -> str:
 
 
 def comparison(degree: Degree, word: str, standard: str) -> str:
-    """older than Anna, as old as Anna."""
+    """An adjective with what it is compared to: older than Anna, as old as Anna."""
     if degree is Degree.COMPARATIVE:
         return f"{word} than {standard}"
     return f"as {word} as {standard}"

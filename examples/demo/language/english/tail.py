@@ -23,10 +23,10 @@ from examples.demo.language.meaning import (
     Identity,
     Indefinite,
     Location,
-    Nominal,
     NounPhrase,
     Pronoun,
     Spatial,
+    relative_head,
 )
 from examples.demo.language.text import join
 from examples.demo.language.words import Adverb, AdverbRole
@@ -109,11 +109,6 @@ def adverbial_piece(adverbial: Adverbial) -> Piece:
     if isinstance(adverbial, ClockTime):
         return Piece(clock_time(adverbial))
     return Piece(duration(adverbial))
-
-
-def relative_head(phrase: Nominal | Spatial) -> NounPhrase | None:
-    inner = phrase.nominal if isinstance(phrase, Spatial) else phrase
-    return inner if isinstance(inner, NounPhrase) and inner.relative else None
 
 
 def complements(clause: Clause, style: EnglishStyle, taken: int | None) -> list[Piece]:

@@ -5,13 +5,12 @@ from enum import Enum
 
 from examples.demo.language.features import Case
 from examples.demo.language.german.middle_field import (
-    SUBJECT,
+    ArgumentStructure,
     Chunk,
     GermanStyle,
     Role,
-    Skeleton,
+    argument_structure,
     middle_field,
-    skeleton,
 )
 from examples.demo.language.german.nouns import (
     CASES,
@@ -24,6 +23,7 @@ from examples.demo.language.german.verb_complex import VerbComplex, verb_complex
 from examples.demo.language.german.verbs import imperative
 from examples.demo.language.meaning import (
     COORDINATORS,
+    SUBJECT,
     Action,
     Clause,
     Conjunction,
@@ -115,9 +115,9 @@ class GermanWriter:
         please: bool = False,
     ) -> str:
         """One clause; ``taken`` names the constituent that stands in the opener already."""
-        bones = skeleton(clause)
+        structure = argument_structure(clause)
         inverts = order in (Order.FIRST, Order.SECOND)
-        chunks = middle_field(clause, bones, self.style, taken, inverts=inverts)
+        chunks = middle_field(clause, structure, self.style, taken, inverts=inverts)
         if please:
             chunks.append(Chunk(22, "bitte", Role.OTHER))
         if order in (Order.INFINITIVE, Order.COMMAND):
@@ -130,21 +130,21 @@ class GermanWriter:
         middle, extraposed = self.place_relatives(chunks, may_extrapose=not afterthought)
         afterfield = extraposed or afterthought
         if order is Order.INFINITIVE:
-            return join(front, middle, bones.verb.zu_infinitive, afterfield)
+            return join(front, middle, structure.verb.zu_infinitive, afterfield)
         if order is Order.COMMAND:
-            address = bones.subject.referent.address
+            address = structure.subject.referent.address
             assert address is not None, "a command needs a hearer"
-            verb = imperative(bones.verb, address)
-            return join(verb, middle, bones.verb.prefix, afterfield)
-        verbs = self.verbs(clause, bones)
+            verb = imperative(structure.verb, address)
+            return join(verb, middle, structure.verb.prefix, afterfield)
+        verbs = self.verbs(clause, structure)
         if order is Order.FINAL:
             return join(front, middle, verbs.clause_final, afterfield)
         return join(front, verbs.finite, middle, verbs.right_bracket, afterfield)
 
-    def verbs(self, clause: Clause, bones: Skeleton) -> VerbComplex:
+    def verbs(self, clause: Clause, structure: ArgumentStructure) -> VerbComplex:
         return verb_complex(
-            bones.verb,
-            bones.subject.referent,
+            structure.verb,
+            structure.subject.referent,
             clause.tense,
             clause.modal,
             passive=clause.passive,
@@ -205,7 +205,7 @@ class GermanWriter:
             relative.clause,
             Order.FINAL,
             opener=join(preposition, pronoun),
-            taken=SUBJECT if relative.gap is None else relative.gap,
+            taken=relative.place,
         )
 
     def question_word(self, clause: Clause, question: Question) -> tuple[str, int | None]:
@@ -213,7 +213,7 @@ class GermanWriter:
         if question.wh is not None:
             return QUESTION_WORDS[question.wh], question.gap
         gap = SUBJECT if question.gap is None else question.gap
-        constituent = skeleton(clause).find(gap)
+        constituent = argument_structure(clause).find(gap)
         asked = constituent.phrase
         assert not isinstance(asked, Spatial), "places are asked for by adverbs"
         return ask_for(asked, constituent.case, constituent.preposition), gap
@@ -221,14 +221,13 @@ class GermanWriter:
 
 def gap_government(relative: RelativeClause) -> tuple[Case, str]:
     """Case and preposition that the verb of a relative clause gives to the pronoun."""
-    gap = SUBJECT if relative.gap is None else relative.gap
-    constituent = skeleton(relative.clause).find(gap)
+    constituent = argument_structure(relative.clause).find(relative.place)
     case = FIXED_CASES.get(constituent.preposition, constituent.case)
     return case, constituent.preposition
 
 
 def ask_for(asked: Nominal, case: Case, preposition: str) -> str:
-    """wer, wen, wem, was; auf wen, worauf; welches Buch."""
+    """The question word for a phrase: wer, wen, wem, was; auf wen, worauf; welches Buch."""
     case = FIXED_CASES.get(preposition, case)
     if isinstance(asked, NounPhrase) and asked.determiner is Determiner.WHICH:
         phrase = nominal(asked, case)

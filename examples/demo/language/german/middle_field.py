@@ -15,6 +15,7 @@ from examples.demo.language.german.phrases import (
 )
 from examples.demo.language.german.verbs import SEIN, GermanVerb, strong
 from examples.demo.language.meaning import (
+    SUBJECT,
     Action,
     Adverbial,
     Clause,
@@ -31,10 +32,11 @@ from examples.demo.language.meaning import (
     NounPhrase,
     Pronoun,
     Spatial,
+    is_indefinite,
+    relative_head,
 )
 from examples.demo.language.words import Adverb, AdverbRole
 
-SUBJECT = -1  # key of the meaning's subject; arguments have their index
 GEBEN = strong("geben", "gibt", "gab", "gegeben", always_preterite=True)  # es gibt
 
 
@@ -71,7 +73,7 @@ class Constituent:
 
 
 @dataclass(frozen=True)
-class Skeleton:
+class ArgumentStructure:
     verb: GermanVerb
     subject: Nominal
     subject_key: int
@@ -91,14 +93,14 @@ class Chunk:
     relative_head: NounPhrase | None = None  # set if a relative clause belongs to the phrase
 
 
-def skeleton(clause: Clause) -> Skeleton:
+def argument_structure(clause: Clause) -> ArgumentStructure:
     """The German verb, its grammatical subject and its complements."""
     predicate = clause.predicate
     if isinstance(predicate, Existence):
         there = Constituent(0, predicate.nominal, Case.ACC)
-        return Skeleton(GEBEN, Pronoun(IMPERSONAL), SUBJECT, (there,))
+        return ArgumentStructure(GEBEN, Pronoun(IMPERSONAL), SUBJECT, (there,))
     if not isinstance(predicate, Action):
-        return Skeleton(SEIN, clause.subject, SUBJECT)
+        return ArgumentStructure(SEIN, clause.subject, SUBJECT)
     complements = tuple(
         Constituent(index, argument, slot.case, slot.german)
         for index, (slot, argument) in enumerate(
@@ -107,7 +109,7 @@ def skeleton(clause: Clause) -> Skeleton:
     )
     verb = predicate.verb.german
     if not (clause.passive or predicate.verb.inverted):
-        return Skeleton(verb, clause.subject, SUBJECT, complements)
+        return ArgumentStructure(verb, clause.subject, SUBJECT, complements)
     promoted = predicate.arguments[0]
     assert not isinstance(promoted, Spatial), "a place cannot become the subject"
     rest = complements[1:]
@@ -116,12 +118,12 @@ def skeleton(clause: Clause) -> Skeleton:
     elif not isinstance(clause.subject, Indefinite):
         # An agent that is "someone" is not worth a mention.
         rest = (*rest, Constituent(SUBJECT, clause.subject, Case.DAT, "von"))
-    return Skeleton(verb, promoted, 0, rest)
+    return ArgumentStructure(verb, promoted, 0, rest)
 
 
 def middle_field(
     clause: Clause,
-    bones: Skeleton,
+    structure: ArgumentStructure,
     style: GermanStyle,
     taken: int | None,
     *,
@@ -130,15 +132,15 @@ def middle_field(
     """All phrases but the verbs, each with its rank; the subject is among them."""
     negation = Negation(clause.polarity)
     chunks: list[Chunk] = []
-    if taken != bones.subject_key:
-        text = nominal(bones.subject, Case.NOM, von_possessor=style.von_possessor)
-        chunks.append(Chunk(10, text, Role.SUBJECT, relative_head(bones.subject)))
-    if bones.verb.reflexive is not None:
-        reflexive = reflexive_pronoun(bones.subject.referent, bones.verb.reflexive)
+    if taken != structure.subject_key:
+        text = nominal(structure.subject, Case.NOM, von_possessor=style.von_possessor)
+        chunks.append(Chunk(10, text, Role.SUBJECT, relative_head(structure.subject)))
+    if structure.verb.reflexive is not None:
+        reflexive = reflexive_pronoun(structure.subject.referent, structure.verb.reflexive)
         # heute freut sich Anna, but heute freut sie sich, weil Anna sich freut
-        leads = inverts and not isinstance(bones.subject, Pronoun)
+        leads = inverts and not isinstance(structure.subject, Pronoun)
         chunks.append(Chunk(8 if leads else 20, reflexive))
-    for constituent in bones.constituents:
+    for constituent in structure.constituents:
         if constituent.key != taken:
             chunks.append(complement_chunk(constituent, clause, style, negation))
     chunks.extend(predicative_chunks(clause, negation, taken))
@@ -166,28 +168,19 @@ class Negation:
 
     def spend_on(self, phrase: Nominal) -> bool:
         """Whether this phrase takes the negation up as its article."""
-        indefinite = isinstance(phrase, NounPhrase) and phrase.determiner in (
-            Determiner.INDEFINITE,
-            Determiner.BARE,
-        )
-        if not (self.pending and indefinite) or self.polarity is Polarity.NEVER:
+        if not (self.pending and is_indefinite(phrase)) or self.polarity is Polarity.NEVER:
             return False
         self.pending = False
         return True
 
     def decorate(self, text: str) -> str:
-        """noch kein Haus, kein Haus mehr."""
+        """Add what the polarity adds to a negated phrase: noch kein Haus, kein Haus mehr."""
         if self.polarity is Polarity.NOT_YET:
             return f"noch {text}"
         return f"{text} mehr" if self.polarity is Polarity.NO_LONGER else text
 
     def leftover(self) -> list[Chunk]:
         return [Chunk(45, self.WORDS[self.polarity])] if self.pending else []
-
-
-def relative_head(phrase: Nominal | Spatial) -> NounPhrase | None:
-    inner = phrase.nominal if isinstance(phrase, Spatial) else phrase
-    return inner if isinstance(inner, NounPhrase) and inner.relative else None
 
 
 DEFINITE_DETERMINERS = (
@@ -259,7 +252,7 @@ def predicative_chunks(clause: Clause, negation: Negation, taken: int | None) ->
 
 
 def identity(phrase: NounPhrase, negation: Negation) -> str:
-    """Er ist Lehrer, but er ist ein guter Lehrer, er ist kein Lehrer."""
+    """The noun behind "sein": er ist Lehrer, but er ist ein guter Lehrer, er ist kein Lehrer."""
     negative = negation.spend_on(phrase)
     profession = "job" in phrase.noun.kinds and not phrase.qualities
     if profession and phrase.determiner is Determiner.INDEFINITE and not negative:

@@ -51,12 +51,12 @@ def relative_pronoun(case: Case, gender: Gender, number: Number) -> str:
 
 
 def der_word(stem: str, case: Case, gender: Gender, number: Number) -> str:
-    """dies-, jed-, welch-, all- with the endings of the definite article."""
+    """A determiner with the endings of the definite article: dies-, jed-, welch-, all-."""
     return stem + _cell(DER_ENDINGS, case, gender, number)
 
 
 def ein_word(stem: str, case: Case, gender: Gender, number: Number) -> str:
-    """ein, kein and the possessives; "euer" loses its e before an ending."""
+    """A determiner with the endings of "ein"; "euer" loses its e before an ending."""
     ending = _cell(EIN_ENDINGS, case, gender, number)
     if stem == "euer" and ending:
         stem = "eur"
@@ -117,7 +117,7 @@ def decline_noun(noun: Noun, case: Case, number: Number) -> str:
 
 
 def weak_form(word: str) -> str:
-    """Junge → Jungen, Student → Studenten, Nachbar → Nachbarn, Herr → Herrn."""
+    """A weak noun outside the nominative: Junge → Jungen, Student → Studenten, Herr → Herrn."""
     return word + ("n" if word.endswith(("e", "bar", "err", "auer")) else "en")
 
 
@@ -215,7 +215,7 @@ def interrogative_adverb(preposition: str) -> str:
 
 
 def name_genitive(name: str) -> str:
-    """Annas, but Hans' and Max'."""
+    """The genitive of a name: Annas, but Hans' and Max'."""
     return name + ("'" if name.endswith(("s", "ß", "x", "z")) else "s")
 
 

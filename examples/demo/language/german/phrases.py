@@ -168,7 +168,7 @@ def prepositional(
 
 
 def spatial(place: Spatial) -> str:
-    """in der Stadt (where?), in die Stadt (where to?)."""
+    """A place at rest or in motion: in der Stadt (where?), in die Stadt (where to?)."""
     relation = place.relation
     if place.motion:
         preposition, case = relation.german_motion, relation.motion_case
@@ -193,7 +193,7 @@ def duration(span: Duration) -> str:
 
 
 def clock_time(time: ClockTime) -> str:
-    """um drei Uhr; half past three is "um halb vier"."""
+    """A time of day: um drei Uhr; half past three is "um halb vier"."""
     if time.half:
         return f"um halb {number_word(time.hour % 12 + 1)}"
     return f"um {'ein' if time.hour == 1 else number_word(time.hour)} Uhr"

@@ -81,4 +81,4 @@ STRONG_VERBS: dict[str, str] = {
     "ziehen": "zieht zog gezogen",
 }
 # Verbs whose past is told in the preterite even by those who otherwise prefer the perfect.
-PRETERITE_LOVERS = frozenset({"haben", "wissen", "kennen", "stehen", "liegen", "ab|hängen"})
+PREFER_PRETERITE = frozenset({"haben", "wissen", "kennen", "stehen", "liegen", "ab|hängen"})

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from examples.demo.language.features import Address, Referent, Tense
+from examples.demo.language.features import UNREAL_TENSES, Address, Referent, Tense
 from examples.demo.language.german.verbs import (
     DUERFEN,
     HABEN,
@@ -31,7 +31,6 @@ MODAL_VERBS = {
     Modal.WOULD_LIKE: MOEGEN,
 }
 ALWAYS_SUBJUNCTIVE = (Modal.SHOULD, Modal.WOULD_LIKE)  # sollte, möchte
-UNREAL = (Tense.CONDITIONAL, Tense.HYPOTHETICAL)
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def verb_complex(
     head = Head(verb, passive)
     if modal is not None:
         return VerbComplex(_finite_modal(modal, subject, tense), rest=head.infinitive)
-    if tense in UNREAL:
+    if tense in UNREAL_TENSES:
         return _unreal(head, subject)
     if tense is Tense.FUTURE and future_with_werden:
         return VerbComplex(present(WERDEN, subject), rest=head.infinitive)
@@ -118,7 +117,7 @@ def _past_is_perfect(head: Head, subject: Referent, prefer_perfect: bool) -> boo
 
 def _finite_modal(modal: Modal, subject: Referent, tense: Tense) -> str:
     verb = MODAL_VERBS[modal]
-    if modal in ALWAYS_SUBJUNCTIVE or tense in UNREAL:
+    if modal in ALWAYS_SUBJUNCTIVE or tense in UNREAL_TENSES:
         return subjunctive(verb, subject)
     return preterite(verb, subject) if tense is Tense.PAST else present(verb, subject)
 

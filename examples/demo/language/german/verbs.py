@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from examples.demo.language.features import Address, Case, Number, Referent
-from examples.demo.language.german.strong_verbs import PRETERITE_LOVERS, STRONG_VERBS
+from examples.demo.language.german.strong_verbs import PREFER_PRETERITE, STRONG_VERBS
 
 INSEPARABLE_PREFIXES = ("be", "emp", "ent", "er", "ge", "miss", "ver", "zer", "unter", "über")
 # Verbs that only look as if they had an inseparable prefix.
@@ -108,7 +108,7 @@ def german_verb(notation: str) -> GermanVerb:
         second="".join(second),
         sein=sein,
         reflexive=reflexive,
-        always_preterite=infinitive in PRETERITE_LOVERS,
+        always_preterite=infinitive in PREFER_PRETERITE,
     )
 
 
@@ -241,6 +241,6 @@ def imperative(verb: GermanVerb, address: Address) -> str:
 
 
 def _raises_e_to_i(verb: GermanVerb, stem: str) -> bool:
-    """lesen → lies!, nehmen → nimm!, but fahren → fahr! and laufen → lauf!"""
+    """Whether the verb has an i for its e: lesen → lies!, nehmen → nimm!, but fahren → fahr!"""
     changed = verb.third.removesuffix("t").removesuffix("e")
     return changed != stem and "i" in changed and "i" not in stem

@@ -7,7 +7,7 @@ from examples.demo.language.words import Noun, ProperName, noun
 def both_sexes(
     english: str, german: str, plural: str, kinds: str, *, weak: bool = False, female: str = ""
 ) -> list[Noun]:
-    """English has one word where German tells men and women apart."""
+    """A man and a woman for whom English has one word and German two."""
     woman = female or f"{german}in"
     return [
         noun(english, f"der {german}", plural, kinds, weak=weak, sex=Sex.MALE),

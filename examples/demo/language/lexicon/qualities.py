@@ -14,9 +14,10 @@ def adjective(
     compared: str = "",
     gradable: bool = True,
 ) -> Adjective:
-    """``comparative`` and ``superlative`` where German changes the stem (älter, ältest).
+    """An adjective with the kinds of nouns it goes with.
 
-    ``compared`` holds the English pair where it is irregular: "better best".
+    ``comparative`` and ``superlative`` are given where German changes the stem (älter, ältest),
+    ``compared`` where the English pair is irregular: "better best".
     """
     english_comparative, _, english_superlative = compared.partition(" ")
     return Adjective(

@@ -53,7 +53,7 @@ def state(english: str, german: str, subject: str, *slots: Slot) -> Verb:
 
 
 def feeling(english: str, german: str, *slots: Slot) -> Verb:
-    """The person who feels is the subject in English and a dative in German."""
+    """A verb of feeling: who feels is the subject in English and a dative in German."""
     return Verb(
         english, german_verb(german), expand_kinds("person"), slots, stative=True, inverted=True
     )

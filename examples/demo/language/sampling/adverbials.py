@@ -36,7 +36,7 @@ SPHERES = {
 
 
 class AdverbialSampler(PhraseSampler):
-    """Adverbials on top of phrases."""
+    """Draws adverbials beside phrases."""
 
     def adverbials(self, clause: Clause, *, lasting: bool) -> tuple[Adverbial, ...]:
         action, tense = clause.predicate, clause.tense
@@ -64,7 +64,7 @@ class AdverbialSampler(PhraseSampler):
         return tuple(found)
 
     def circumstances(self, clause: Clause) -> list[Adverbial]:
-        """Manner and place."""
+        """Adverbials of manner and place."""
         action = clause.predicate
         assert isinstance(action, Action)
         if action.verb.stative or not clause.subject.referent.is_person:

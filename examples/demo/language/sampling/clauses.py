@@ -5,6 +5,7 @@ from functools import cache
 
 from examples.demo.language.features import (
     IMPERSONAL,
+    UNREAL_TENSES,
     Polarity,
     Tense,
 )
@@ -33,10 +34,12 @@ from examples.demo.language.meaning import (
     Pronoun,
     RelativeClause,
     Spatial,
+    is_indefinite,
 )
 from examples.demo.language.sampling.descriptions import DescriptionSampler
 from examples.demo.language.sampling.phrases import (
     NOBODY,
+    PERSON_KINDS,
     SOMETHING,
 )
 from examples.demo.language.words import Adverb, Slot, SlotRole, Verb, expand_kinds
@@ -68,14 +71,12 @@ ACTION_WEIGHTS = {kind: PREDICATE_WEIGHTS[kind] for kind in VERB_CLASSES}
 LASTING = frozenset(
     ["sleep", "work", "live", "wait", "sit", "cook", "read", "sing", "dance", "look", "repair"]
 )
-PERSONS = expand_kinds("person")
 ANYTHING = expand_kinds("person animal thing site dish abstract event film")
-UNREAL = frozenset({Tense.CONDITIONAL, Tense.HYPOTHETICAL})
 AHEAD = frozenset({Tense.FUTURE, Tense.CONDITIONAL, Tense.PLUPERFECT})
 
 
 class ClauseSampler(DescriptionSampler):
-    """Clauses on top of phrases, adverbials and descriptions."""
+    """Draws clauses beside phrases, adverbials and descriptions."""
 
     def clause(
         self,
@@ -93,7 +94,7 @@ class ClauseSampler(DescriptionSampler):
         if kind in VERB_CLASSES:
             return self.action_clause(VERB_CLASSES[kind], subject, tense, plain=plain)
         if subject is None:
-            subject = self.topic(PERSONS if kind == "identity" else ANYTHING)
+            subject = self.topic(PERSON_KINDS if kind == "identity" else ANYTHING)
         tense = tense or self.rng.choices((Tense.PRESENT, Tense.PAST), (60, 40))[0]
         if tense is Tense.PROGRESSIVE:
             tense = Tense.PRESENT
@@ -147,7 +148,7 @@ class ClauseSampler(DescriptionSampler):
         if verb.english in ("see", "hear", "buy", "look for") and self.chance(0.03):
             return SOMETHING
         if slot.role is SlotRole.PREPOSITIONAL or verb.inverted:
-            if slot.kinds >= PERSONS:
+            if slot.kinds >= PERSON_KINDS:
                 return self.object(slot.kinds, anchor or subject)
             return self.noun_phrase(slot.kinds, anchor, definite=verb.inverted)
         return self.object(slot.kinds, anchor if anchor is not None else subject)
@@ -184,7 +185,7 @@ class ClauseSampler(DescriptionSampler):
         assert isinstance(action, Action)
         if clause.subject == NOBODY:
             return clause  # "nobody has already come" is no English
-        if clause.tense not in UNREAL and self.chance(0.16) and can_take_modal(clause):
+        if clause.tense not in UNREAL_TENSES and self.chance(0.16) and can_take_modal(clause):
             return self.with_modal(clause)
         if self.chance(0.08):
             with_relative = self.with_relative(clause)
@@ -261,7 +262,7 @@ class ClauseSampler(DescriptionSampler):
         fitting = [
             verb
             for verb in (*TRANSITIVE, *PREPOSITIONAL)
-            if verb.slots[0].kinds & head.noun.kinds and verb.subject & PERSONS
+            if verb.slots[0].kinds & head.noun.kinds and verb.subject & PERSON_KINDS
         ]
         if not fitting:
             return None
@@ -275,7 +276,7 @@ class ClauseSampler(DescriptionSampler):
 
 
 def subject_kinds(subject: Nominal) -> frozenset[str]:
-    return subject.noun.kinds if isinstance(subject, NounPhrase) else PERSONS
+    return subject.noun.kinds if isinstance(subject, NounPhrase) else PERSON_KINDS
 
 
 @cache
@@ -291,7 +292,7 @@ def fitting_verbs(
 
 
 def fit_tense(verb: Verb, tense: Tense) -> Tense:
-    """Stative verbs have no progressive."""
+    """The tense that the verb allows: stative verbs have no progressive."""
     return Tense.PRESENT if verb.stative and tense is Tense.PROGRESSIVE else tense
 
 
@@ -346,7 +347,7 @@ UNNEGATED: tuple[Adverb, ...] = (*HABITS, *MANNERS, STILL, ALREADY)
 
 
 def is_quantified(phrase: Nominal) -> bool:
-    """Phrases whose scope under a negation would differ between the languages."""
+    """Whether the scope of a phrase under a negation would differ between the languages."""
     return isinstance(phrase, NounPhrase) and phrase.determiner in (
         Determiner.EVERY,
         Determiner.ALL,
@@ -354,11 +355,4 @@ def is_quantified(phrase: Nominal) -> bool:
         Determiner.SOME,
         Determiner.SEVERAL,
         Determiner.NUMERAL,
-    )
-
-
-def is_indefinite(phrase: Nominal) -> bool:
-    return isinstance(phrase, NounPhrase) and phrase.determiner in (
-        Determiner.INDEFINITE,
-        Determiner.BARE,
     )

@@ -25,7 +25,7 @@ PERSON_SAMPLE = next(noun for noun in NOUNS if noun.english == "man")  # stands 
 
 
 class DescriptionSampler(AdverbialSampler):
-    """Predicates without a full verb, on top of phrases."""
+    """Draws predicates without a full verb, beside phrases and adverbials."""
 
     def copular(self, kind: str, subject: Nominal) -> Predicate:
         if kind == "identity":
@@ -66,7 +66,7 @@ class DescriptionSampler(AdverbialSampler):
         """What the subject is compared with: something of its own kind."""
         if noun is PERSON_SAMPLE or noun.kinds & PERSON_KINDS:
             other = self.object(PERSON_KINDS, subject)
-            if isinstance(other, Pronoun) or self.same_party(other, subject):
+            if isinstance(other, Pronoun) or self.may_corefer(other, subject):
                 return None
             return replace(other, qualities=()) if isinstance(other, NounPhrase) else other
         other_noun = self.noun(frozenset(sorted(noun.kinds)[:1]))

@@ -66,7 +66,7 @@ def adjectives_for(noun: Noun, *, graded: bool = False) -> tuple[Adjective, ...]
 
 
 class PhraseSampler:
-    """All draws of one sentence; the hearer stays the same throughout it."""
+    """Draws the phrases of one sentence; the hearer stays the same throughout it."""
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
@@ -119,12 +119,12 @@ class PhraseSampler:
             return SOMEONE
         if kinds >= PERSON_KINDS and self.chance(0.4):
             other = self.pronoun() if self.chance(0.5) else self.name()
-            if subject is None or not self.same_party(other, subject):
+            if subject is None or not self.may_corefer(other, subject):
                 return other
         return self.noun_phrase(kinds, subject)
 
     @staticmethod
-    def same_party(one: Nominal, other: Nominal) -> bool:
+    def may_corefer(one: Nominal, other: Nominal) -> bool:
         """Whether two phrases may name the same persons, which would ask for a reflexive."""
         if isinstance(one, Pronoun) and isinstance(other, Pronoun):
             return one.referent.person == other.referent.person

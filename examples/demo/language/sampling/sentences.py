@@ -36,17 +36,17 @@ from examples.demo.language.meaning import (
 )
 from examples.demo.language.sampling.clauses import (
     ACTION_WEIGHTS,
-    PERSONS,
     ClauseSampler,
     can_take_modal,
 )
 from examples.demo.language.sampling.phrases import (
+    PERSON_KINDS,
     SOMEONE,
     adjectives_for,
     can_be_referred_to,
 )
 
-IMPERSONAL_OBJECT = tuple(v for v in TRANSITIVE if v.slots[0].kinds.isdisjoint(PERSONS))
+IMPERSONAL_OBJECT = tuple(v for v in TRANSITIVE if v.slots[0].kinds.isdisjoint(PERSON_KINDS))
 CHILD = next(noun for noun in NOUNS if noun.english == "child")
 CHILDREN = NounPhrase(CHILD, Determiner.BARE, Number.PLURAL)  # "Children, …" speaks to several
 
@@ -122,7 +122,7 @@ class Grammar(ClauseSampler):
         return Sentence(self.existence())
 
     def relative_subject(self) -> Sentence:
-        """The man who lives in Berlin sold his car."""
+        """A statement about a described person: the man who lives in Berlin sold his car."""
         head = self.noun_phrase(frozenset({"job", "folk"}), None, definite=True)
         headed = self.relative_phrase(head)
         clause = self.clause(head, weights=ACTION_WEIGHTS, plain=True)
@@ -131,7 +131,7 @@ class Grammar(ClauseSampler):
     def passive(self) -> Sentence:
         verb = self.ranked([verb for verb in TRANSITIVE if verb.passive])
         patient = self.noun_phrase(verb.slots[0].kinds, None)
-        hidden = bool(verb.subject & PERSONS) and self.chance(0.6)
+        hidden = bool(verb.subject & PERSON_KINDS) and self.chance(0.6)
         agent: Nominal = SOMEONE if hidden else self.noun_phrase(verb.subject, None)
         tense = Tense.PAST if self.chance(0.8) else Tense.PERFECT
         clause = Clause(agent, Action(verb, (patient,)), tense, passive=True)
@@ -261,7 +261,7 @@ class Grammar(ClauseSampler):
             verb
             for verb in (verbs if "animal" in thing.noun.kinds else (*verbs, *PREPOSITIONAL))
             if verb.slots[0].kinds & thing.noun.kinds
-            and verb.subject & PERSONS
+            and verb.subject & PERSON_KINDS
             and verb.english not in ("have", action.verb.english)
         ]
         person = Pronoun(clause.subject.referent)
@@ -278,10 +278,10 @@ class Grammar(ClauseSampler):
         return Sentence(clause, linked=Linked(conjunction, second))
 
     def content_clause(self) -> Sentence:
-        """She says that …; he asks whether …; I do not know where …"""
+        """A clause as an object: she says that …; he asks whether …; I do not know where …"""
         asking = self.chance(0.35)
         verb = self.ranked(ASKING if asking else SAYING)
-        subject = self.subject(PERSONS)
+        subject = self.subject(PERSON_KINDS)
         now = verb.english not in SUDDEN and self.chance(0.6)
         tense = Tense.PRESENT if now else Tense.PAST
         inner_tense = Tense.PAST if tense is Tense.PAST else None
@@ -309,7 +309,7 @@ class Grammar(ClauseSampler):
 
     def infinitive(self) -> Sentence:
         verb = self.ranked(INTENDING)
-        subject = self.subject(PERSONS)
+        subject = self.subject(PERSON_KINDS)
         tense = Tense.PAST if self.chance(0.6) or verb.stative else Tense.PROGRESSIVE
         inner = self.deed(subject)
         clause = Clause(subject, Action(verb, infinitive=inner), tense)
@@ -330,8 +330,8 @@ class Grammar(ClauseSampler):
                 return replace(clause, polarity=Polarity.POSITIVE)
 
     def purpose(self) -> Sentence:
-        """She went to the market (in order) to buy apples."""
-        subject = self.subject(PERSONS)
+        """What something is done for: she went to the market (in order) to buy apples."""
+        subject = self.subject(PERSON_KINDS)
         weights = {"motion": 4.0, "transitive": 3}
         tense = Tense.PAST if self.chance(0.7) else Tense.PROGRESSIVE
         main = self.deed(subject, tense, weights)
