@@ -8,7 +8,6 @@ from safetensors.torch import load_file
 
 from examples.demo import encoder
 from examples.demo.encoder import Corrupter, EncoderTraining, Texts, contrastive_loss, train_encoder
-from examples.demo.wordpieces import SPECIAL_SYMBOLS, build_vocabulary
 from fairseq_mcts.metrics import build_metric
 
 SMALL = EncoderTraining(width=48, heads=2, steps=120, batch_size=16, learning_rate=3e-3)
@@ -53,15 +52,6 @@ def test_loss_falls_with_right_order_and_rises_with_corrupted_copies() -> None:
     assert right < 0.01
     assert contrastive_loss(texts, turned, others) > 1
     assert contrastive_loss(texts, texts, texts) > right + 0.3  # copies as good as the target
-
-
-def test_vocabulary_is_complete_and_independent_of_order(toy_pairs) -> None:
-    texts = [*toy_pairs.sources, *toy_pairs.targets]
-    vocabulary = build_vocabulary(texts, max_words=20)
-    assert vocabulary == build_vocabulary(texts[::-1], max_words=20)
-    assert tuple(vocabulary[:5]) == SPECIAL_SYMBOLS
-    assert len(set(vocabulary)) == len(vocabulary)
-    assert {"ü", "##ü", "ß", "##ß", "!", "der"} <= set(vocabulary)
 
 
 def test_command_refuses_unequal_files(tmp_path, capsys) -> None:

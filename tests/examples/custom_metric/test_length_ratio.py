@@ -3,14 +3,14 @@
 import importlib.util
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
 from fairseq_mcts.cli import score
 from fairseq_mcts.metrics import build_metric
+from tests.console import REPOSITORY
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "custom_metric"
+EXAMPLE = REPOSITORY / "examples" / "custom_metric"
 
 
 def test_metric_from_a_user_dir(tmp_path, capsys) -> None:

@@ -1,33 +1,13 @@
-"""The commands of the study."""
+"""The stages that make values."""
 
-import itertools
-
-from examples.common.runner import Stage
-from examples.multi30k import systems
 from examples.multi30k.layout import Layout
-from examples.multi30k.study import MAIN_MODELS
 from examples.multi30k.supervised import SupervisedStages
 from examples.multi30k.values import CELLS, ValueStages, cheating, dual, hybrid, on_samples
-
-MCTS = ("--search", "mcts", "--mcts-c-puct", "3")
-
-
-def options(stage: Stage) -> dict[str, str]:
-    return dict(itertools.pairwise(stage.command))
+from tests.examples.multi30k.conftest import options
 
 
 def value_stages(layout: Layout) -> ValueStages:
     return ValueStages(layout, SupervisedStages(layout))
-
-
-def test_supervised_stages_each_read_the_one_before(layout: Layout) -> None:
-    stages = SupervisedStages(layout).all()
-    assert stages[0].reads == ()
-    for before, stage in itertools.pairwise(stages):
-        assert stage.reads == (before,)
-        assert str(before.output) in " ".join(stage.command)
-    assert options(stages[-1])["--arch"] == "multiquery_transformer_small"
-    assert "--joined-dictionary" in stages[2].command
 
 
 def test_a_value_starts_from_the_policy_and_is_drawn_to_it(layout: Layout) -> None:
@@ -71,36 +51,3 @@ def test_samples_have_a_folder_and_a_model_of_their_own(layout: Layout) -> None:
     assert relabelling.output != stages.relabel("mlbertscore").output
     assert options(stages.train(sampled))["fairseq-train"] == str(relabelling.output)
     assert stages.train(sampled).output != stages.train(greedy).output
-
-
-def decoding(layout: Layout, system: systems.System) -> dict[str, str]:
-    stage = systems.decoding_stage(layout, system, ())
-    assert stage.output == layout.decoded(system.name)
-    return options(stage)
-
-
-def test_only_searches_by_the_metric_name_one(layout: Layout) -> None:
-    model = MAIN_MODELS["mlbertscore"]
-    by_value = decoding(layout, systems.joint(layout, model, "mcts", MCTS))
-    assert by_value["--path"] == str(layout.value(model.name))
-    assert "--search-metric" not in by_value
-    for decoder in ("sr", "mcts-rollout", "mcts-terminal"):
-        found = decoding(layout, systems.joint(layout, model, decoder, MCTS))
-        assert found["--search-metric"] == "mlbertscore:model=encoder"
-
-
-def test_cheating_is_said_in_the_command(layout: Layout) -> None:
-    system = systems.cheating_mcts(layout, cheating("bleu"), MCTS)
-    found = decoding(layout, system)
-    assert "--cheating-value" in found
-    assert found["--path"] == str(layout.policy)
-    assert found["--value-path"] == str(layout.value(cheating("bleu").name))
-
-
-def test_separate_values_keep_the_supervised_policy(layout: Layout) -> None:
-    system = systems.separate_mcts(layout, hybrid("bertscore"), MCTS)
-    found = decoding(layout, system)
-    assert system.name == "separate-bertscore-mcts"
-    assert found["--path"] == str(layout.policy)
-    assert found["--value-path"] == str(layout.value("hybrid-bertscore"))
-    assert found["--search-budget"] == "25"
