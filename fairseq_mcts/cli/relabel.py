@@ -167,7 +167,7 @@ def _import_user_dir(arguments: Sequence[str]) -> None:
 
 
 def _place(options: argparse.Namespace) -> Any:
-    from fairseq_mcts.data.relabelling.run import Place
+    from fairseq_mcts.relabelling.run import Place
 
     splits = [split.strip() for split in options.subset.split(",") if split.strip()]
     if not splits or len(set(splits)) < len(splits):
@@ -176,7 +176,7 @@ def _place(options: argparse.Namespace) -> Any:
 
 
 def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    from fairseq_mcts.data.relabelling.run import merge_only
+    from fairseq_mcts.relabelling.run import merge_only
 
     for name, given in vars(options).items():
         if name not in _MERGE_OPTIONS and given != parser.get_default(name):
@@ -188,8 +188,8 @@ def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
 
 
 def _relabel(options: argparse.Namespace) -> None:
-    from fairseq_mcts.data.relabelling.labeller import BatchLimits
-    from fairseq_mcts.data.relabelling.run import relabel
+    from fairseq_mcts.relabelling.labeller import BatchLimits
+    from fairseq_mcts.relabelling.run import relabel
 
     place = _place(options)
     share = _share(options)
@@ -206,9 +206,9 @@ def _relabel(options: argparse.Namespace) -> None:
 def _recipe(options: argparse.Namespace) -> Any:
     from fairseq.data.encoders import build_bpe, build_tokenizer
 
-    from fairseq_mcts.data.relabelling.policy import PolicyFiles
-    from fairseq_mcts.data.relabelling.run import Recipe
     from fairseq_mcts.metrics import build_metric
+    from fairseq_mcts.relabelling.policy import PolicyFiles
+    from fairseq_mcts.relabelling.run import Recipe
 
     for flag in ("path", "metric"):
         if getattr(options, flag) is None:
@@ -232,7 +232,7 @@ def _recipe(options: argparse.Namespace) -> Any:
 
 
 def _decoding(options: argparse.Namespace) -> Any:
-    from fairseq_mcts.data.relabelling.policy import Decoding
+    from fairseq_mcts.relabelling.policy import Decoding
 
     lengths = {"max_len_a": options.max_len_a, "max_len_b": options.max_len_b}
     if options.samples is None:
@@ -249,7 +249,7 @@ def _decoding(options: argparse.Namespace) -> Any:
 
 
 def _share(options: argparse.Namespace) -> Any:
-    from fairseq_mcts.data.relabelling.run import Share
+    from fairseq_mcts.relabelling.run import Share
 
     if options.num_shards is None and options.shard is None:
         return None

@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from fairseq_mcts.data.relabelling.chunks import Counts
-from fairseq_mcts.data.relabelling.corpus import Corpus
-from fairseq_mcts.data.relabelling.policy import Sampler
-from fairseq_mcts.data.relabelling.settings import RelabellingError
 from fairseq_mcts.data.scored_folder import ScoredRows, Scores, first_bad_score
 from fairseq_mcts.data.token_file import TokenRows
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.relabelling.chunks import Counts
+from fairseq_mcts.relabelling.corpus import Corpus
+from fairseq_mcts.relabelling.policy import Sampler
+from fairseq_mcts.relabelling.settings import RelabellingError
 
 Ids = npt.NDArray[np.int64]
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from fairseq_mcts.data.files import process_name, publish, sync
-from fairseq_mcts.data.relabelling.chunks import ChunkStore, total_counts
-from fairseq_mcts.data.relabelling.settings import RelabellingError, Settings, settings_digest
 from fairseq_mcts.data.scored_folder import (
     ScoredSplitWriter,
     Scores,
     SplitNames,
 )
+from fairseq_mcts.relabelling.chunks import ChunkStore, total_counts
+from fairseq_mcts.relabelling.settings import RelabellingError, Settings, settings_digest
 
 _BINS = 20
 _BLOCK = 2**20  # scores looked at together

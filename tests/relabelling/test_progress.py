@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from fairseq_mcts.data.relabelling.progress import Progress, duration
+from fairseq_mcts.relabelling.progress import Progress, duration
 
 
 class Terminal(io.StringIO):

@@ -8,28 +8,28 @@ from typing import Any
 import torch
 from fairseq.tasks.translation import TranslationTask
 
-from fairseq_mcts.data.relabelling.chunks import ChunkStore
-from fairseq_mcts.data.relabelling.corpus import (
+from fairseq_mcts.data.scored_folder import SplitNames, read_record
+from fairseq_mcts.metrics.base import Metric
+from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.relabelling.chunks import ChunkStore
+from fairseq_mcts.relabelling.corpus import (
     Corpus,
     copy_dictionaries,
     corpus_settings,
     open_corpus,
     open_task,
 )
-from fairseq_mcts.data.relabelling.labeller import BatchLimits, Labeller
-from fairseq_mcts.data.relabelling.merge import merge, num_chunks
-from fairseq_mcts.data.relabelling.policy import Decoding, PolicyFiles, Sampler
-from fairseq_mcts.data.relabelling.progress import Progress
-from fairseq_mcts.data.relabelling.settings import (
+from fairseq_mcts.relabelling.labeller import BatchLimits, Labeller
+from fairseq_mcts.relabelling.merge import merge, num_chunks
+from fairseq_mcts.relabelling.policy import Decoding, PolicyFiles, Sampler
+from fairseq_mcts.relabelling.progress import Progress
+from fairseq_mcts.relabelling.settings import (
     RelabellingError,
     Settings,
     differences,
     metric_settings,
 )
-from fairseq_mcts.data.relabelling.summary import summary
-from fairseq_mcts.data.scored_folder import SplitNames, read_record
-from fairseq_mcts.metrics.base import Metric
-from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.relabelling.summary import summary
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
 from fairseq_mcts.data.checkpoint_dictionary import dictionary_paths
 from fairseq_mcts.data.files import complete_file, digest_of_files
-from fairseq_mcts.data.relabelling.settings import RelabellingError, Settings
 from fairseq_mcts.data.scored_folder import SplitNames
+from fairseq_mcts.relabelling.settings import RelabellingError, Settings
 
 
 @dataclass(frozen=True)

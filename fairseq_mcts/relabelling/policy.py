@@ -12,13 +12,13 @@ from torch import Tensor
 
 from fairseq_mcts.data.checkpoint_dictionary import foreign_dictionary
 from fairseq_mcts.data.files import digest_of_files
-from fairseq_mcts.data.relabelling.settings import RelabellingError, Settings
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.generators.search_generator import (
     POSITIONS_BEYOND_LENGTH,
     Limits,
     SearchGenerator,
 )
+from fairseq_mcts.relabelling.settings import RelabellingError, Settings
 from fairseq_mcts.search.options import BeamOptions, Options, SrOptions
 
 

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairseq_mcts.data.files import complete_file
-from fairseq_mcts.data.relabelling.settings import (
+from fairseq_mcts.data.scored_folder import ScoredRows, SplitNames
+from fairseq_mcts.data.token_file import TokenRows
+from fairseq_mcts.relabelling.settings import (
     RelabellingError,
     Settings,
     differences,
     settings_digest,
 )
-from fairseq_mcts.data.scored_folder import ScoredRows, SplitNames
-from fairseq_mcts.data.token_file import TokenRows
 
 FOLDER = "relabel-chunks"  # inside the output folder, until the merge
 _SETTINGS = "settings.json"
