@@ -18,7 +18,7 @@ from fairseq_mcts.criterions.value import (
     reading_the_reference,
     require_scores,
 )
-from fairseq_mcts.decoding import Network
+from fairseq_mcts.models.network import Network
 
 
 @dataclass

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from fairseq_mcts.criterions import losses, value_quality
 from fairseq_mcts.criterions.teacher import Teacher
-from fairseq_mcts.decoding import Network
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.value_head import DEFAULT_HL_GAUSS_SIGMA
 
 POLICY_LOSSES = ChoiceEnum(["kl", "reverse-kl", "nll"])

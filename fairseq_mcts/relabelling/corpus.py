@@ -8,7 +8,6 @@ import numpy as np
 from fairseq.data import data_utils, indexed_dataset
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
-from fairseq_mcts.data.checkpoint_dictionary import dictionary_paths
 from fairseq_mcts.data.files import complete_file, digest_of_files
 from fairseq_mcts.data.scored_folder import SplitNames
 from fairseq_mcts.relabelling.settings import RelabellingError, Settings
@@ -38,6 +37,11 @@ class Corpus:
     def too_long(self, positions: int) -> "np.ndarray[Any, np.dtype[np.int64]]":
         """Rows whose source does not fit into an encoder of so many positions."""
         return np.flatnonzero(np.asarray(self.sources.sizes) > positions)
+
+
+def dictionary_paths(folder: Path, source_lang: str, target_lang: str) -> list[Path]:
+    """Where fairseq keeps the dictionaries."""
+    return [folder / f"dict.{language}.txt" for language in (source_lang, target_lang)]
 
 
 def open_task(folder: Path, source_lang: str | None, target_lang: str | None) -> TranslationTask:

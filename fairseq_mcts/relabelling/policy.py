@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from fairseq import checkpoint_utils
 from fairseq.tasks.translation import TranslationTask
 from torch import Tensor
 
-from fairseq_mcts.data.checkpoint_dictionary import foreign_dictionary
 from fairseq_mcts.data.files import digest_of_files
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.generators.search_generator import (
     POSITIONS_BEYOND_LENGTH,
     Limits,
     SearchGenerator,
 )
-from fairseq_mcts.relabelling.settings import RelabellingError, Settings
+from fairseq_mcts.models.checkpoints import load_models, require_files
+from fairseq_mcts.models.network import Network
+from fairseq_mcts.relabelling.settings import Settings
 from fairseq_mcts.search.options import BeamOptions, Options, SrOptions
 
 
@@ -62,9 +61,7 @@ class PolicyFiles:
 
     def settings(self) -> Settings:
         """As far as a result depends on it."""
-        for path in self.paths:
-            if not path.is_file():
-                raise RelabellingError(f"--path {path}: no such checkpoint")
+        require_files("--path", self.paths)
         return {
             "digest": [digest_of_files([path]) for path in self.paths],
             "model_overrides": self.model_overrides,
@@ -73,33 +70,10 @@ class PolicyFiles:
 
     def load(self, task: TranslationTask, device: torch.device) -> list[Network]:
         """The models, ready to decode."""
-        models = []
-        for path in self.paths:
-            try:
-                [model], saved = checkpoint_utils.load_model_ensemble(
-                    [str(path)], arg_overrides=dict(self.model_overrides), task=task
-                )
-            except Exception as error:  # a file that is no checkpoint fails in any way
-                raise _explained(path, task, error) from error
-            foreign = foreign_dictionary(saved, task)
-            if foreign is not None:
-                raise RelabellingError(
-                    f"--path {path} was trained with {foreign.resolve()}, which is not the "
-                    "dictionary of the data. If that folder has changed since the training, point "
-                    "to another one by --model-overrides \"{'data': 'FOLDER'}\""
-                )
+        models = load_models("--path", self.paths, task, overrides=self.model_overrides)
+        for model in models:
             (model.half() if self.fp16 else model).to(device).make_generation_fast_()
-            models.append(model)
         return models
-
-
-def _explained(path: Path, task: TranslationTask, error: Exception) -> RelabellingError:
-    if "size mismatch" not in str(error) or "embed_tokens" not in str(error):
-        return RelabellingError(f"--path {path}: can't be loaded: {error!r}")
-    return RelabellingError(
-        f"--path {path}: its vocabulary is not that of the data, whose dictionaries have "
-        f"{len(task.source_dictionary)} and {len(task.target_dictionary)} types"
-    )
 
 
 class Sampler:

@@ -17,7 +17,6 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import OmegaConf, open_dict
 from torch import Tensor
 
-from fairseq_mcts.data.checkpoint_dictionary import refuse_foreign_dictionary
 from fairseq_mcts.data.loading import load_reference_pairs, load_scored_dataset, split_names
 from fairseq_mcts.data.value_range import observed_range, refuse_narrow_range, set_value_range
 from fairseq_mcts.decoding import Network
@@ -39,6 +38,7 @@ from fairseq_mcts.generators.tree_recorder import make_recorder
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.models.checkpoints import refuse_foreign_dictionary
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
 from fairseq_mcts.scoring.sources import SOURCES
 from fairseq_mcts.tasks import eval_search
