@@ -39,6 +39,8 @@ setup(
         "numba>=0.59",
         "sacrebleu>=2.4",
         "sentencepiece>=0.1.99",
+        "tabulate>=0.9",
+        "tqdm>=4.66",
     ],
     entry_points={
         "console_scripts": [

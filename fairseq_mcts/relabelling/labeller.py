@@ -57,7 +57,7 @@ class Labeller:
         self._limits = limits
 
     def label(
-        self, corpus: Corpus, begin: int, end: int, advance: Callable[[int], None]
+        self, corpus: Corpus, begin: int, end: int, advance: Callable[[int], object]
     ) -> tuple[ScoredRows, Counts]:
         """Scored rows of the corpus' rows [begin, end); `advance` is told of rows done."""
         sizes = np.asarray(corpus.sources.sizes[begin:end])
@@ -90,7 +90,7 @@ class Labeller:
         return rows, counts
 
     def _samples(
-        self, sources: Sequence[Tensor], advance: Callable[[int], None]
+        self, sources: Sequence[Tensor], advance: Callable[[int], object]
     ) -> list[list[Tensor]]:
         samples: list[list[Tensor]] = [[] for _ in sources]
         for batch in self._limits.batches([len(source) for source in sources]):

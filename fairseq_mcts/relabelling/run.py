@@ -11,6 +11,7 @@ from fairseq.tasks.translation import TranslationTask
 from fairseq_mcts.data.scored_folder import SplitNames, read_record
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.progress import progress_bar
 from fairseq_mcts.relabelling.chunks import ChunkStore
 from fairseq_mcts.relabelling.corpus import (
     Corpus,
@@ -22,7 +23,6 @@ from fairseq_mcts.relabelling.corpus import (
 from fairseq_mcts.relabelling.labeller import BatchLimits, Labeller
 from fairseq_mcts.relabelling.merge import merge, num_chunks
 from fairseq_mcts.relabelling.policy import Decoding, PolicyFiles, Sampler
-from fairseq_mcts.relabelling.progress import Progress
 from fairseq_mcts.relabelling.settings import (
     RelabellingError,
     Settings,
@@ -104,12 +104,11 @@ class _Job:
         """Makes them, and says how it goes."""
         pending = self.pending()
         total = self._rows(self._chunks())
-        title = self.corpus.names.split
-        progress = Progress(title, total, total - self._rows(pending))
-        for chunk in pending:
-            rows, counts = labeller.label(self.corpus, *self._bounds(chunk), progress.advance)
-            self.store.write(chunk, self.settings, rows, counts)
-        progress.close()
+        done = total - self._rows(pending)
+        with progress_bar(self.corpus.names.split, total, done=done) as progress:
+            for chunk in pending:
+                rows, counts = labeller.label(self.corpus, *self._bounds(chunk), progress.update)
+                self.store.write(chunk, self.settings, rows, counts)
 
 
 def relabel(
