@@ -166,13 +166,13 @@ def _import_user_dir(arguments: Sequence[str]) -> None:
         import_user_dir(folder)
 
 
-def _place(options: argparse.Namespace) -> Any:
-    from fairseq_mcts.relabelling.run import Place
+def _folders(options: argparse.Namespace) -> Any:
+    from fairseq_mcts.relabelling.run import Folders
 
     splits = [split.strip() for split in options.subset.split(",") if split.strip()]
     if not splits or len(set(splits)) < len(splits):
         raise ValueError(f"--subset {options.subset}: expected names of different splits")
-    return Place(options.data, options.out, splits, options.source_lang, options.target_lang)
+    return Folders(options.data, options.out, splits, options.source_lang, options.target_lang)
 
 
 def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -184,15 +184,15 @@ def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
             raise ValueError(f"{flag}: not with --merge, which takes the settings of the shards")
     if options.num_shards is not None:
         _at_least_one("--num-shards", options.num_shards)
-    merge_only(_place(options), options.num_shards)
+    merge_only(_folders(options), options.num_shards)
 
 
 def _relabel(options: argparse.Namespace) -> None:
     from fairseq_mcts.relabelling.labeller import BatchLimits
     from fairseq_mcts.relabelling.run import relabel
 
-    place = _place(options)
-    share = _share(options)
+    folders = _folders(options)
+    shard = _shard(options)
     for flag in ("max_tokens", "batch_size"):
         if getattr(options, flag) is not None:
             _at_least_one("--" + flag.replace("_", "-"), getattr(options, flag))
@@ -200,7 +200,7 @@ def _relabel(options: argparse.Namespace) -> None:
     if tokens is None:  # as in fairseq, --batch-size alone is no limit on tokens
         tokens = _MAX_TOKENS if options.batch_size is None else sys.maxsize
     limits = BatchLimits(tokens, options.batch_size)
-    relabel(place, _recipe(options), share=share, limits=limits, cpu=options.cpu)
+    relabel(folders, _recipe(options), shard=shard, limits=limits, cpu=options.cpu)
 
 
 def _recipe(options: argparse.Namespace) -> Any:
@@ -248,8 +248,8 @@ def _decoding(options: argparse.Namespace) -> Any:
     return Decoding(samples=options.samples, temperature=temperature, seed=seed, **lengths)
 
 
-def _share(options: argparse.Namespace) -> Any:
-    from fairseq_mcts.relabelling.run import Share
+def _shard(options: argparse.Namespace) -> Any:
+    from fairseq_mcts.relabelling.run import Shard
 
     if options.num_shards is None and options.shard is None:
         return None
@@ -258,7 +258,7 @@ def _share(options: argparse.Namespace) -> Any:
     _at_least_one("--num-shards", options.num_shards)
     if not 0 <= options.shard < options.num_shards:
         raise ValueError(f"--shard {options.shard}: must lie in 0 … {options.num_shards - 1}")
-    return Share(options.shard, options.num_shards)
+    return Shard(options.shard, options.num_shards)
 
 
 def _model_overrides(text: str) -> dict[str, Any]:

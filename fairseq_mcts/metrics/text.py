@@ -5,7 +5,7 @@ The one place where this happens, so that search, relabelling and reports score 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 # A plain word list can hold a stray "@@"; a subword dictionary is full of them.
 _SUBWORD_SHARE = 0.05
@@ -23,6 +23,16 @@ class _Dictionary(Protocol):
         escape_unk: bool = False,
         extra_symbols_to_ignore: Iterable[int] | None = None,
     ) -> str: ...
+
+
+class _Task(Protocol):
+    """What is used of fairseq's tasks of translation."""
+
+    @property
+    def source_dictionary(self) -> _Dictionary: ...
+
+    @property
+    def target_dictionary(self) -> _Dictionary: ...
 
 
 class _Codec(Protocol):
@@ -81,6 +91,28 @@ class TextDecoder:
     def decode_batch(self, rows: Iterable[Any], *, escape_unk: bool = False) -> list[str]:
         """The texts of several sentences; rows of a padded batch are fine."""
         return [self.decode(row, escape_unk=escape_unk) for row in rows]
+
+
+class TextDecoders(NamedTuple):
+    """Of both languages of a task."""
+
+    source: TextDecoder
+    target: TextDecoder
+
+
+def text_decoders(
+    task: _Task,
+    bpe: _Codec | None = None,
+    tokenizer: _Codec | None = None,
+    *,
+    post_process: str | None = None,
+) -> TextDecoders:
+    """The decoders of a task's two languages; the options are those of `TextDecoder`."""
+    source, target = (
+        TextDecoder(dictionary, bpe, tokenizer, post_process=post_process)
+        for dictionary in (task.source_dictionary, task.target_dictionary)
+    )
+    return TextDecoders(source, target)
 
 
 def _refuse_bare_subwords(dictionary: _Dictionary) -> None:

@@ -108,7 +108,7 @@ def corpus_settings(corpus: Corpus, task: TranslationTask, folder: Path) -> Sett
     }
 
 
-def copy_dictionaries(names: SplitNames, source: Path, workshop: Path) -> None:
+def copy_dictionaries(names: SplitNames, source: Path, written_in: Path) -> None:
     """Puts the dictionaries of folder `source` beside a split; other ones there are refused."""
     languages = (names.source_lang, names.target_lang)
     originals = dictionary_paths(source, *languages)
@@ -116,7 +116,7 @@ def copy_dictionaries(names: SplitNames, source: Path, workshop: Path) -> None:
     for path, copy in zip(originals, copies, strict=True):
         content = path.read_bytes()
         if not copy.exists():
-            with complete_file(copy, workshop=workshop) as stream:
+            with complete_file(copy, written_in=written_in) as stream:
                 stream.write(content)
         elif copy.read_bytes() != content:
             raise RelabellingError(f"{copy} differs from {path}: give --out a folder of its own")

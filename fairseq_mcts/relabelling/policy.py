@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from fairseq.tasks.translation import TranslationTask
 from torch import Tensor
@@ -19,6 +21,8 @@ from fairseq_mcts.models.checkpoints import load_models, require_files
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.relabelling.settings import Settings
 from fairseq_mcts.search.options import BeamOptions, Options, SrOptions
+
+Tokens = npt.NDArray[np.int64]  # [T]
 
 
 @dataclass(frozen=True)
@@ -101,13 +105,16 @@ class Sampler:
             seed=decoding.seed,
         )
 
-    def sample(self, sources: Sequence[Tensor]) -> list[list[Tensor]]:
+    def sample(self, sources: Sequence[Tensor]) -> list[list[Tokens]]:
         """For each source its samples, each ending in eos."""
+        results = self._generator.generate(self._models, self._padded(sources))
+        return [[one["tokens"].cpu().numpy() for one in hypotheses] for hypotheses in results]
+
+    def _padded(self, sources: Sequence[Tensor]) -> dict[str, Any]:
+        """A batch as fairseq's generators take it."""
         device = next(self._models[0].parameters()).device
         tokens = torch.nn.utils.rnn.pad_sequence(
             list(sources), batch_first=True, padding_value=self._pad
         )  # [B, longest]
-        lengths = torch.tensor([len(source) for source in sources])
-        batch = {"net_input": {"src_tokens": tokens.to(device), "src_lengths": lengths.to(device)}}
-        results = self._generator.generate(self._models, batch)
-        return [[one["tokens"].cpu() for one in hypotheses] for hypotheses in results]
+        lengths = torch.tensor([len(source) for source in sources])  # [B]
+        return {"net_input": {"src_tokens": tokens.to(device), "src_lengths": lengths.to(device)}}
