@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.cli.endings import clear_endings
+from fairseq_mcts.cli.errors import exit_on_errors
 from fairseq_mcts.cli.user_dir import import_user_dir
 from fairseq_mcts.register import register
 
@@ -147,7 +147,7 @@ def _add_text_options(group: Any, arguments: Sequence[str] | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     register()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    with clear_endings(PROGRAM):
+    with exit_on_errors(PROGRAM):
         _import_user_dir(arguments)
         parser = make_parser(arguments)
         options = parser.parse_args(arguments)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.cli.endings import clear_endings
+from fairseq_mcts.cli.errors import exit_on_errors as clear_endings
 from fairseq_mcts.cli.sweep_grid import Setting, grid, parse_options
 from fairseq_mcts.cli.sweep_results import Trial, TrialStore, as_text
 from fairseq_mcts.metrics import Metric, build_metric
