@@ -62,6 +62,7 @@ setup(
             "hypothesis>=6.100",
             "ruff>=0.6",
             "mypy>=1.11",
+            "import-linter>=2.1",
             "pre-commit>=3.7",
         ],
     },
