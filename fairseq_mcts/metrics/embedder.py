@@ -62,14 +62,7 @@ class TextEmbedder:
 
     def embed_kept(self, texts: Iterable[str]) -> dict[str, Vectors]:
         """Vectors of texts that will be asked for again, from memory where they are known."""
-        found: dict[str, Vectors] = {}
-        new: list[str] = []
-        for text in dict.fromkeys(texts):
-            known = self._kept.get(text)
-            if known is None:
-                new.append(text)
-            else:
-                found[text] = known
+        found, new = self._kept.partition(texts)
         for batch, embeddings, tokens in self.embed_batches(new):
             for row, index in enumerate(batch):
                 length = int((tokens[row] >= 0).sum())
@@ -116,18 +109,13 @@ class PairScorer:
     ) -> list[tuple[float, float]]:
         """(precision, recall) of each pair; pairs known already cost nothing."""
         pairs = list(zip(hypotheses, others, strict=True))
-        scores: dict[tuple[str, str], tuple[float, float]] = {}
+        scores, missing = self._known.partition(pairs)
         new: dict[str, list[str]] = {}  # hypothesis -> what it is to be compared with
-        for pair in dict.fromkeys(pairs):
-            known = self._known.get(pair)
-            if known is None:
-                new.setdefault(pair[0], []).append(pair[1])
-            else:
-                scores[pair] = known
-        if new:
-            for pair, score in self._match(new):
-                scores[pair] = score
-                self._known.put(pair, score)
+        for hypothesis, other in missing:
+            new.setdefault(hypothesis, []).append(other)
+        for pair, score in self._match(new):
+            scores[pair] = score
+            self._known.put(pair, score)
         return [scores[pair] for pair in pairs]
 
     def _match(
