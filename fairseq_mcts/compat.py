@@ -59,7 +59,7 @@ class Fix:
 
 
 def apply() -> list[str]:
-    """Mend what is broken here; return the names of the fixes that were needed."""
+    """Mends what is broken here and returns the names of the fixes that were needed."""
     _import_fairseq_without_taking_over_logging()
     needed = [fix for fix in FIXES if fix.is_needed()]
     for fix in needed:
@@ -68,7 +68,7 @@ def apply() -> list[str]:
 
 
 def _import_fairseq_without_taking_over_logging() -> None:
-    """Some of fairseq's modules configure the root logger at import; undo it for library users.
+    """Imports fairseq without the root logger that some of its modules configure.
 
     Under fairseq's own commands fairseq is imported long before the plugin: nothing happens then.
     """
@@ -161,7 +161,7 @@ def _unsafe_loading_if(trusted: bool) -> Iterator[None]:
 
 
 def _explained(path: str, error: pickle.UnpicklingError) -> pickle.UnpicklingError:
-    """Say which class was refused and what a user who trusts the file can do."""
+    """Says which class was refused and what a user who trusts the file can do."""
     found = re.search(r"GLOBAL (\S+)", str(error))
     if found is None:  # a damaged file rather than a forbidden class: torch's message says more
         return error

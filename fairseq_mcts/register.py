@@ -1,4 +1,4 @@
-"""Make the plugin known to fairseq: the one thing that a `--user-dir` folder has to call."""
+"""Makes the plugin known to fairseq: the one thing that a `--user-dir` folder has to call."""
 
 import importlib
 
@@ -12,7 +12,7 @@ REGISTERING_PACKAGES = (
 
 
 def register() -> None:
-    """Mend fairseq for this environment, then register models, criterions, tasks and scorers.
+    """Mends fairseq for this environment, then registers models, criterions, tasks and scorers.
 
     Calling it again is harmless: fixes and registrations that are in place are left alone.
     """

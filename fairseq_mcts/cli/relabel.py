@@ -158,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _import_user_dir(arguments: Sequence[str]) -> None:
-    """Before the parser is made: a user's folder may bring tokenizers of its own."""
+    """Imports --user-dir before the parser is made: it may bring tokenizers of its own."""
     early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     early.add_argument("--user-dir")
     folder = early.parse_known_args(arguments)[0].user_dir

@@ -49,7 +49,7 @@ def process_name() -> str:
 
 
 def digest_of_files(paths: Iterable[Path]) -> str:
-    """Of the contents, not of the names: a copied or renamed file stays the same."""
+    """A digest of the contents, not of the names: a copied file has the same one."""
     digest = hashlib.blake2b(digest_size=16)
     for path in paths:
         with path.open("rb") as stream:

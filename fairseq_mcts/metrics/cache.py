@@ -42,7 +42,7 @@ class LruCache(Generic[Key, Value]):
         return kept, missing
 
     def put(self, key: Key, value: Value, cost: int = 1) -> None:
-        """Keep `value`, forgetting older ones as far as its cost demands."""
+        """Keeps `value`, forgetting older ones as far as its cost demands."""
         previous = self._entries.pop(key, None)
         if previous is not None:
             self.cost -= previous[1]
@@ -55,7 +55,7 @@ class LruCache(Generic[Key, Value]):
             self.cost -= dropped
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forgets everything."""
         self._entries.clear()
         self.cost = 0
 

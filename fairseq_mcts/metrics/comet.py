@@ -90,7 +90,7 @@ class CometQE(Metric):
 
 
 def load_comet(model: str) -> CometModel:
-    """Load a checkpoint file, or a model by its hub name."""
+    """Loads a checkpoint file, or a model by its hub name."""
     try:
         comet = import_module("comet")
     except ImportError as error:

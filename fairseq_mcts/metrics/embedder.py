@@ -41,9 +41,9 @@ class TextEmbedder:
         self._kept: LruCache[str, Vectors] = LruCache(cache_mb << 20)
 
     def embed_batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-        """Encode `texts` in batches of similar length.
+        """Encodes `texts` in batches of similar length.
 
-        Yields the positions in `texts` of a batch, its vectors `# [B, T, D]` and ids `# [B, T]`;
+        Yields the positions in `texts` of a batch, its vectors [B, T, D] and ids [B, T];
         what lies behind a text's end is marked by the id -1.
         """
         ids = self.encoder.tokenize(texts)
@@ -94,7 +94,7 @@ class PairScorer:
         self._known: LruCache[tuple[str, str], tuple[float, float]] = LruCache(remembered_pairs)
 
     def fit_idf(self, texts: Sequence[str]) -> None:
-        """Weigh tokens by their inverse document frequency in `texts` from now on."""
+        """Weighs tokens by their inverse document frequency in `texts` from now on."""
         if not texts:
             raise ValueError("inverse document frequencies need at least one text")
         counts = torch.zeros_like(self._weights)  # [V]
@@ -140,7 +140,7 @@ class PairScorer:
                 )
 
     def _plain_weights(self) -> Tensor:
-        """All tokens weigh the same, but for the symbols that open and close a text: `# [V]`."""
+        """All tokens weigh the same, but for the symbols that open and close a text: [V]."""
         tokenizer = self.embedder.encoder.tokenizer
         weights = torch.ones(len(tokenizer), device=self.embedder.device)
         for symbol in (tokenizer.cls_token_id, tokenizer.sep_token_id):
@@ -149,13 +149,13 @@ class PairScorer:
         return weights
 
     def _weigh(self, embeddings: Tensor, tokens: Tensor) -> TokenBatch:
-        """One side of a batch from vectors `# [B, T, D]` and ids `# [B, T]`, padded with -1."""
+        """One side of a batch from vectors [B, T, D] and ids [B, T], padded with -1."""
         mask = tokens >= 0
         return TokenBatch(embeddings, self._weights[tokens.clamp_min(0)] * mask, mask)
 
 
 def _pad(texts: Sequence[Vectors]) -> tuple[Tensor, Tensor]:
-    """Kept texts as one batch: vectors `# [B, U, D]` and ids `# [B, U]`, -1 behind the end."""
+    """Kept texts as one batch: vectors [B, U, D] and ids [B, U], -1 behind the end."""
     embeddings = torch.nn.utils.rnn.pad_sequence(
         [text.embeddings for text in texts], batch_first=True
     )

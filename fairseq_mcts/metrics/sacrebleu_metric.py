@@ -36,7 +36,7 @@ class SacrebleuMetric(Metric):
         return [scores[pair] for pair in pairs]
 
     def statistics(self, hypotheses: Sequence[str], others: Sequence[str]) -> FloatArray:
-        """sacrebleu's counts `# [N, K]`."""
+        """sacrebleu's counts [N, K]."""
         self.check_pairs(hypotheses, others)
         counts = self._of_corpus._extract_corpus_statistics(hypotheses, [others])
         return np.asarray(counts, dtype=np.float64)

@@ -94,7 +94,7 @@ class TextDecoder:
 
 
 class TextDecoders(NamedTuple):
-    """Of both languages of a task."""
+    """The decoders of both languages of a task."""
 
     source: TextDecoder
     target: TextDecoder
@@ -107,7 +107,7 @@ def text_decoders(
     *,
     post_process: str | None = None,
 ) -> TextDecoders:
-    """The decoders of a task's two languages; the options are those of `TextDecoder`."""
+    """Makes the decoders of a task; the options are those of `TextDecoder`."""
     source, target = (
         TextDecoder(dictionary, bpe, tokenizer, post_process=post_process)
         for dictionary in (task.source_dictionary, task.target_dictionary)
@@ -116,7 +116,7 @@ def text_decoders(
 
 
 def _refuse_bare_subwords(dictionary: _Dictionary) -> None:
-    """Without a BPE a subword dictionary would give metrics text that nobody writes."""
+    """Refuses subwords without a BPE: metrics would see text that nobody writes."""
     symbols: Sequence[str] = getattr(dictionary, "symbols", ())
     marked = sum(symbol.startswith("\u2581") or symbol.endswith("@@") for symbol in symbols)
     if marked > _SUBWORD_SHARE * len(symbols):

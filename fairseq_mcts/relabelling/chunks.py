@@ -27,7 +27,7 @@ _SENTENCES = ("sources", "samples", "references")
 
 
 class Counts(NamedTuple):
-    """What a chunk tells beside its rows."""
+    """What a chunk says beside its rows."""
 
     rows: int
     skipped: int  # sources left out because they are too long
@@ -36,7 +36,7 @@ class Counts(NamedTuple):
 
 
 def total_counts(counts: Iterable[Counts]) -> Counts:
-    """Of several chunks together."""
+    """Sums up several chunks."""
     total = Counts(0, 0, 0, 0)
     for one in counts:
         total = Counts(*map(sum, zip(total, one, strict=True)))

@@ -26,7 +26,7 @@ class Corpus:
         return len(self.sources)
 
     def digest(self) -> str:
-        """Of all sentences."""
+        """A digest of all sentences."""
         files = [
             self.prefix.with_name(self.prefix.name + language + ending)
             for language in (self.names.source_lang, self.names.target_lang)

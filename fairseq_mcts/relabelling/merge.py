@@ -26,7 +26,7 @@ def num_chunks(settings: Settings) -> int:
 
 
 def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
-    """Writes the split that the chunks make up, then deletes them; what its record says.
+    """Writes the split that the chunks make up, deletes them, and returns its record.
 
     All files are made beside the chunks and moved when they are whole, the scores last: a merge
     that was killed is simply done again. `num_shards` only helps to name who left chunks out.

@@ -36,13 +36,13 @@ class Decoding:
     max_len_b: int = 200
 
     def options(self) -> Options:
-        """For the search."""
+        """The options of the search."""
         if self.samples is None:
             return BeamOptions(beam=1)
         return SrOptions(samples=self.samples, temperature=self.temperature, rank_by="none")
 
     def settings(self) -> Settings:
-        """As far as a result depends on it."""
+        """What a result depends on."""
         lengths = {"max_len_a": self.max_len_a, "max_len_b": self.max_len_b}
         if self.samples is None:
             return {"method": "greedy", **lengths}
@@ -64,7 +64,7 @@ class PolicyFiles:
     fp16: bool = False
 
     def settings(self) -> Settings:
-        """As far as a result depends on it."""
+        """What a result depends on."""
         require_files("--path", self.paths)
         return {
             "digest": [digest_of_files([path]) for path in self.paths],

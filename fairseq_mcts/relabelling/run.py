@@ -101,7 +101,7 @@ class _Job:
         return [chunk for chunk in self._chunks() if chunk not in finished]
 
     def make_chunks(self, labeller: Labeller) -> None:
-        """Makes them, and says how it goes."""
+        """Makes the pending chunks and shows progress."""
         pending = self.pending()
         total = self._rows(self._chunks())
         done = total - self._rows(pending)
@@ -211,7 +211,7 @@ def _is_complete(names: SplitNames, settings: Settings) -> bool:
 
 
 def _refuse_other_data(store: ChunkStore) -> None:
-    """Data without scores are somebody's own, unless a killed merge has left them."""
+    """Refuses to overwrite data without scores, unless a killed merge has left them."""
     if store.is_begun():
         return
     for path in (store.names.source, store.names.sample):
