@@ -73,4 +73,4 @@ class HybridCriterion(ValueCriterion):
         ) * (sample["ntokens"] / counted.sum())
         log["distance"] = distance.data
         loss = loss + self.cfg.distance_weight * distance
-        return self._finish(loss, sample, sample["ntokens"], log)
+        return self._finish(loss, sample, log)
