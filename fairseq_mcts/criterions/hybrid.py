@@ -18,7 +18,7 @@ from fairseq_mcts.criterions.value import (
     reading_the_reference,
     require_scores,
 )
-from fairseq_mcts.decoding import Network
+from fairseq_mcts.models.network import Network
 
 
 @dataclass
@@ -73,4 +73,4 @@ class HybridCriterion(ValueCriterion):
         ) * (sample["ntokens"] / counted.sum())
         log["distance"] = distance.data
         loss = loss + self.cfg.distance_weight * distance
-        return self._finish(loss, sample, sample["ntokens"], log)
+        return self._finish(loss, sample, log)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from fairseq_mcts.criterions import losses, value_quality
 from fairseq_mcts.criterions.teacher import Teacher
-from fairseq_mcts.decoding import Network
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.value_head import DEFAULT_HL_GAUSS_SIGMA
 
 POLICY_LOSSES = ChoiceEnum(["kl", "reverse-kl", "nll"])
@@ -104,20 +104,19 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         """The loss, what its gradient is divided by, and what is logged."""
         require_scores(sample)
         self._refuse_frozen_policy(model)
-        tokens = sample["ntokens"]
         output = model(**self._net_input(sample))
         log: dict[str, Any] = {}
         loss = self._policy_loss(model, output, sample, log)
         loss = loss + self.cfg.value_weight * self._value_loss(model, output[1], sample, log)
-        return self._finish(loss, sample, tokens, log)
+        return self._finish(loss, sample, log)
 
     def _finish(
-        self, loss: Tensor, sample: dict[str, Any], tokens: int, log: dict[str, Any]
+        self, loss: Tensor, sample: dict[str, Any], log: dict[str, Any]
     ) -> tuple[Tensor, int, dict[str, Any]]:
-        sample_size = sample["nsentences"] if self.cfg.sentence_avg else tokens
+        sample_size = sample["nsentences" if self.cfg.sentence_avg else "ntokens"]
         log.update(
             loss=loss.data,
-            ntokens=tokens,
+            ntokens=sample["ntokens"],
             nsentences=sample["nsentences"],
             sample_size=sample_size,
         )
@@ -138,9 +137,9 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         target = sample["target"][:, :-1]
         counted = target.ne(self._pad)
         logprobs = model.get_normalized_probs(output, log_probs=True).float()[:, :-1]
+        log["nll_loss"] = losses.policy_nll(logprobs.detach(), target, counted).data
         if self._teacher is None:
             loss = losses.policy_nll(logprobs, target, counted, self.cfg.label_smoothing)
-            log["nll_loss"] = losses.policy_nll(logprobs.detach(), target, counted).data
         else:
             shorter = dict(sample["net_input"])
             shorter["prev_output_tokens"] = shorter["prev_output_tokens"][:, :-1]
@@ -150,7 +149,6 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
                 counted,
                 from_teacher=str(self.cfg.policy_loss) == "reverse-kl",
             )
-            log["nll_loss"] = losses.policy_nll(logprobs.detach(), target, counted).data
             log["kl_loss"] = loss.data
         log["policy_loss"] = loss.data
         return self.cfg.policy_weight * loss
@@ -214,14 +212,13 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         sample_size = sum(log.get("sample_size", 0) for log in logging_outputs)
         loss = sum(float(log.get("loss", 0)) for log in logging_outputs)
         metrics.log_scalar("loss", loss / sample_size / math.log(2), sample_size, round=4)
-        for name in ("policy_loss", "nll_loss", "kl_loss", "value_loss", "cheating_value_loss"):
+        of_losses = ("policy_loss", "nll_loss", "kl_loss", "value_loss", "cheating_value_loss")
+        for name in (*of_losses, "distance"):
             if any(name in log for log in logging_outputs):
                 total = sum(float(log.get(name, 0)) for log in logging_outputs)
                 base = math.log(2) if name == "nll_loss" else 1.0
-                metrics.log_scalar(name, total / tokens / base, tokens, round=4)
-        if any("distance" in log for log in logging_outputs):
-            total = sum(float(log.get("distance", 0)) for log in logging_outputs)
-            metrics.log_scalar("distance", total / tokens, tokens, round=5)
+                digits = 5 if name == "distance" else 4
+                metrics.log_scalar(name, total / tokens / base, tokens, round=digits)
         if any("nll_loss" in log for log in logging_outputs):
             metrics.log_derived("ppl", lambda meters: utils.get_perplexity(meters["nll_loss"].avg))
         for prefix in ("", "cheating_"):

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from fairseq_mcts.data.files import process_name, publish, sync
-from fairseq_mcts.data.relabelling.chunks import ChunkStore, total_counts
-from fairseq_mcts.data.relabelling.settings import RelabellingError, Settings, settings_digest
 from fairseq_mcts.data.scored_folder import (
     ScoredSplitWriter,
     Scores,
     SplitNames,
 )
+from fairseq_mcts.relabelling.chunks import ChunkStore, total_counts
+from fairseq_mcts.relabelling.settings import RelabellingError, Settings, settings_digest
 
 _BINS = 20
 _BLOCK = 2**20  # scores looked at together
@@ -26,7 +26,7 @@ def num_chunks(settings: Settings) -> int:
 
 
 def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
-    """Writes the split that the chunks make up, then deletes them; what its record says.
+    """Writes the split that the chunks make up, deletes them, and returns its record.
 
     All files are made beside the chunks and moved when they are whole, the scores last: a merge
     that was killed is simply done again. `num_shards` only helps to name who left chunks out.

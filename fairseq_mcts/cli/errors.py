@@ -1,4 +1,4 @@
-"""How commands end that do long work: with what was wrong, or with how to go on."""
+"""How commands that resume their work end early."""
 
 import sys
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def clear_endings(program: str) -> Iterator[None]:
-    """Bad input ends the program with 2 and one line instead of a traceback, Ctrl-C with 130."""
+def exit_on_errors(program: str) -> Iterator[None]:
+    """Ends the program with one line in place of a traceback: 2 for bad input, 130 for Ctrl-C."""
     try:
         yield
     except (ValueError, OSError, ImportError) as error:

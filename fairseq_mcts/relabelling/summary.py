@@ -6,7 +6,7 @@ _BAR = 40  # characters of the longest bar
 
 
 def summary(record: dict[str, Any]) -> str:
-    """What a run ends with."""
+    """Describes a split: what a run ends with."""
     counts, scores, metric = record["counts"], record["scores"], record["metric"]
     rows = record["rows"]
     decoding = record["decoding"]

@@ -5,21 +5,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
-from fairseq import checkpoint_utils
 from fairseq.tasks.translation import TranslationTask
 from torch import Tensor
 
-from fairseq_mcts.data.checkpoint_dictionary import foreign_dictionary
 from fairseq_mcts.data.files import digest_of_files
-from fairseq_mcts.data.relabelling.settings import RelabellingError, Settings
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.generators.search_generator import (
     POSITIONS_BEYOND_LENGTH,
     Limits,
     SearchGenerator,
 )
-from fairseq_mcts.search.options import BeamOptions, Options, SrOptions
+from fairseq_mcts.models.checkpoints import load_models, require_files
+from fairseq_mcts.models.network import Network
+from fairseq_mcts.relabelling.methods import Greedy, Samples, SamplesOptions
+from fairseq_mcts.relabelling.settings import Settings
+from fairseq_mcts.search import Decoder, DecoderOptions
+
+Tokens = npt.NDArray[np.int64]  # [T]
 
 
 @dataclass(frozen=True)
@@ -32,14 +36,14 @@ class Decoding:
     max_len_a: float = 0.0
     max_len_b: int = 200
 
-    def options(self) -> Options:
-        """For the search."""
+    def decoder(self) -> Decoder[Any]:
+        """What makes the translations."""
         if self.samples is None:
-            return BeamOptions(beam=1)
-        return SrOptions(samples=self.samples, temperature=self.temperature, rank_by="none")
+            return Greedy(DecoderOptions())
+        return Samples(SamplesOptions(samples=self.samples, temperature=self.temperature))
 
     def settings(self) -> Settings:
-        """As far as a result depends on it."""
+        """What a result depends on."""
         lengths = {"max_len_a": self.max_len_a, "max_len_b": self.max_len_b}
         if self.samples is None:
             return {"method": "greedy", **lengths}
@@ -61,10 +65,8 @@ class PolicyFiles:
     fp16: bool = False
 
     def settings(self) -> Settings:
-        """As far as a result depends on it."""
-        for path in self.paths:
-            if not path.is_file():
-                raise RelabellingError(f"--path {path}: no such checkpoint")
+        """What a result depends on."""
+        require_files("--path", self.paths)
         return {
             "digest": [digest_of_files([path]) for path in self.paths],
             "model_overrides": self.model_overrides,
@@ -73,33 +75,10 @@ class PolicyFiles:
 
     def load(self, task: TranslationTask, device: torch.device) -> list[Network]:
         """The models, ready to decode."""
-        models = []
-        for path in self.paths:
-            try:
-                [model], saved = checkpoint_utils.load_model_ensemble(
-                    [str(path)], arg_overrides=dict(self.model_overrides), task=task
-                )
-            except Exception as error:  # a file that is no checkpoint fails in any way
-                raise _explained(path, task, error) from error
-            foreign = foreign_dictionary(saved, task)
-            if foreign is not None:
-                raise RelabellingError(
-                    f"--path {path} was trained with {foreign.resolve()}, which is not the "
-                    "dictionary of the data. If that folder has changed since the training, point "
-                    "to another one by --model-overrides \"{'data': 'FOLDER'}\""
-                )
+        models = load_models("--path", self.paths, task, overrides=self.model_overrides)
+        for model in models:
             (model.half() if self.fp16 else model).to(device).make_generation_fast_()
-            models.append(model)
         return models
-
-
-def _explained(path: Path, task: TranslationTask, error: Exception) -> RelabellingError:
-    if "size mismatch" not in str(error) or "embed_tokens" not in str(error):
-        return RelabellingError(f"--path {path}: can't be loaded: {error!r}")
-    return RelabellingError(
-        f"--path {path}: its vocabulary is not that of the data, whose dictionaries have "
-        f"{len(task.source_dictionary)} and {len(task.target_dictionary)} types"
-    )
 
 
 class Sampler:
@@ -108,15 +87,13 @@ class Sampler:
     def __init__(
         self, models: Sequence[Network], target_dictionary: Any, decoding: Decoding
     ) -> None:
-        self._models = list(models)
-        self._pad = target_dictionary.pad()
         self.source_positions = min(int(model.max_positions()[0]) for model in models)
         target_positions = min(int(model.max_decoder_positions()) for model in models)
         self._generator = SearchGenerator(
             models,
             target_dictionary,
             value_models=[],
-            options=decoding.options(),
+            decoder=decoding.decoder(),
             limits=Limits(
                 max_len_a=decoding.max_len_a,
                 max_len_b=decoding.max_len_b,
@@ -127,13 +104,7 @@ class Sampler:
             seed=decoding.seed,
         )
 
-    def sample(self, sources: Sequence[Tensor]) -> list[list[Tensor]]:
+    def sample(self, sources: Sequence[Tensor]) -> list[list[Tokens]]:
         """For each source its samples, each ending in eos."""
-        device = next(self._models[0].parameters()).device
-        tokens = torch.nn.utils.rnn.pad_sequence(
-            list(sources), batch_first=True, padding_value=self._pad
-        )  # [B, longest]
-        lengths = torch.tensor([len(source) for source in sources])
-        batch = {"net_input": {"src_tokens": tokens.to(device), "src_lengths": lengths.to(device)}}
-        results = self._generator.generate(self._models, batch)
-        return [[one["tokens"].cpu() for one in hypotheses] for hypotheses in results]
+        results = self._generator.translate(sources)
+        return [[np.array(one.tokens, np.int64) for one in several] for several in results]

@@ -8,10 +8,9 @@ import numpy as np
 from fairseq.data import data_utils, indexed_dataset
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
-from fairseq_mcts.data.checkpoint_dictionary import dictionary_paths
 from fairseq_mcts.data.files import complete_file, digest_of_files
-from fairseq_mcts.data.relabelling.settings import RelabellingError, Settings
 from fairseq_mcts.data.scored_folder import SplitNames
+from fairseq_mcts.relabelling.settings import RelabellingError, Settings
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Corpus:
         return len(self.sources)
 
     def digest(self) -> str:
-        """Of all sentences."""
+        """A digest of all sentences."""
         files = [
             self.prefix.with_name(self.prefix.name + language + ending)
             for language in (self.names.source_lang, self.names.target_lang)
@@ -38,6 +37,11 @@ class Corpus:
     def too_long(self, positions: int) -> "np.ndarray[Any, np.dtype[np.int64]]":
         """Rows whose source does not fit into an encoder of so many positions."""
         return np.flatnonzero(np.asarray(self.sources.sizes) > positions)
+
+
+def dictionary_paths(folder: Path, source_lang: str, target_lang: str) -> list[Path]:
+    """Where fairseq keeps the dictionaries."""
+    return [folder / f"dict.{language}.txt" for language in (source_lang, target_lang)]
 
 
 def open_task(folder: Path, source_lang: str | None, target_lang: str | None) -> TranslationTask:
@@ -104,7 +108,7 @@ def corpus_settings(corpus: Corpus, task: TranslationTask, folder: Path) -> Sett
     }
 
 
-def copy_dictionaries(names: SplitNames, source: Path, workshop: Path) -> None:
+def copy_dictionaries(names: SplitNames, source: Path, written_in: Path) -> None:
     """Puts the dictionaries of folder `source` beside a split; other ones there are refused."""
     languages = (names.source_lang, names.target_lang)
     originals = dictionary_paths(source, *languages)
@@ -112,7 +116,7 @@ def copy_dictionaries(names: SplitNames, source: Path, workshop: Path) -> None:
     for path, copy in zip(originals, copies, strict=True):
         content = path.read_bytes()
         if not copy.exists():
-            with complete_file(copy, workshop=workshop) as stream:
+            with complete_file(copy, written_in=written_in) as stream:
                 stream.write(content)
         elif copy.read_bytes() != content:
             raise RelabellingError(f"{copy} differs from {path}: give --out a folder of its own")

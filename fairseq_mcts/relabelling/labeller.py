@@ -7,16 +7,14 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from fairseq_mcts.data.relabelling.chunks import Counts
-from fairseq_mcts.data.relabelling.corpus import Corpus
-from fairseq_mcts.data.relabelling.policy import Sampler
-from fairseq_mcts.data.relabelling.settings import RelabellingError
 from fairseq_mcts.data.scored_folder import ScoredRows, Scores, first_bad_score
 from fairseq_mcts.data.token_file import TokenRows
 from fairseq_mcts.metrics.base import Metric
-from fairseq_mcts.metrics.text import TextDecoder
-
-Ids = npt.NDArray[np.int64]
+from fairseq_mcts.metrics.text import TextDecoders
+from fairseq_mcts.relabelling.chunks import Counts
+from fairseq_mcts.relabelling.corpus import Corpus
+from fairseq_mcts.relabelling.policy import Sampler, Tokens
+from fairseq_mcts.relabelling.settings import RelabellingError
 
 
 @dataclass(frozen=True)
@@ -46,18 +44,16 @@ class Labeller:
         self,
         sampler: Sampler,
         metric: Metric,
-        source_text: TextDecoder,
-        target_text: TextDecoder,
+        texts: TextDecoders,
         limits: BatchLimits,
     ) -> None:
         self._sampler = sampler
         self._metric = metric
-        self._source_text = source_text
-        self._target_text = target_text
+        self._texts = texts
         self._limits = limits
 
     def label(
-        self, corpus: Corpus, begin: int, end: int, advance: Callable[[int], None]
+        self, corpus: Corpus, begin: int, end: int, advance: Callable[[int], object]
     ) -> tuple[ScoredRows, Counts]:
         """Scored rows of the corpus' rows [begin, end); `advance` is told of rows done."""
         sizes = np.asarray(corpus.sources.sizes[begin:end])
@@ -70,11 +66,11 @@ class Labeller:
         # each sample is a row: sources and references come as often as they have samples
         of_sample = [row for row, several in enumerate(samples) for _ in several]
         flat = [sample for several in samples for sample in several]
-        texts = [self._target_text.decode(sample) for sample in flat]
+        texts = [self._texts.target.decode(sample) for sample in flat]
         scores = self._scores(texts, sources, references, of_sample, fitting)
         rows = ScoredRows(
             TokenRows.of([sources[row].numpy() for row in of_sample]),
-            TokenRows.of([sample.numpy() for sample in flat]),
+            TokenRows.of(flat),
             TokenRows.of([references[row].numpy() for row in of_sample]),
             scores,
         )
@@ -90,9 +86,9 @@ class Labeller:
         return rows, counts
 
     def _samples(
-        self, sources: Sequence[Tensor], advance: Callable[[int], None]
-    ) -> list[list[Tensor]]:
-        samples: list[list[Tensor]] = [[] for _ in sources]
+        self, sources: Sequence[Tensor], advance: Callable[[int], object]
+    ) -> list[list[Tokens]]:
+        samples: list[list[Tokens]] = [[] for _ in sources]
         for batch in self._limits.batches([len(source) for source in sources]):
             results = self._sampler.sample([sources[position] for position in batch])
             for position, result in zip(batch, results, strict=True):
@@ -106,13 +102,13 @@ class Labeller:
         sources: Sequence[Tensor],
         references: Sequence[Tensor],
         of_sample: list[int],
-        corpus_rows: Ids,
+        corpus_rows: npt.NDArray[np.int64],  # [S]
     ) -> Scores:
         if self._metric.privileged:
             # unknown words of references are escaped: no sample is to earn by its own <unk>
-            others = self._target_text.decode_batch(references, escape_unk=True)
+            others = self._texts.target.decode_batch(references, escape_unk=True)
         else:
-            others = self._source_text.decode_batch(sources)
+            others = self._texts.source.decode_batch(sources)
         paired = [others[row] for row in of_sample]
         scores = np.asarray(self._metric.score(texts, paired), np.float32)
         bad = first_bad_score(scores, *self._metric.range)

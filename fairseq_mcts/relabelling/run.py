@@ -1,6 +1,6 @@
 """A run of relabelling: which chunks are to be made, making them, and merging."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,32 +8,32 @@ from typing import Any
 import torch
 from fairseq.tasks.translation import TranslationTask
 
-from fairseq_mcts.data.relabelling.chunks import ChunkStore
-from fairseq_mcts.data.relabelling.corpus import (
+from fairseq_mcts.data.scored_folder import SplitNames, read_record
+from fairseq_mcts.metrics.base import Metric
+from fairseq_mcts.metrics.text import text_decoders
+from fairseq_mcts.progress import progress_bar
+from fairseq_mcts.relabelling.chunks import ChunkStore
+from fairseq_mcts.relabelling.corpus import (
     Corpus,
     copy_dictionaries,
     corpus_settings,
     open_corpus,
     open_task,
 )
-from fairseq_mcts.data.relabelling.labeller import BatchLimits, Labeller
-from fairseq_mcts.data.relabelling.merge import merge, num_chunks
-from fairseq_mcts.data.relabelling.policy import Decoding, PolicyFiles, Sampler
-from fairseq_mcts.data.relabelling.progress import Progress
-from fairseq_mcts.data.relabelling.settings import (
+from fairseq_mcts.relabelling.labeller import BatchLimits, Labeller
+from fairseq_mcts.relabelling.merge import merge, num_chunks
+from fairseq_mcts.relabelling.policy import Decoding, PolicyFiles, Sampler
+from fairseq_mcts.relabelling.settings import (
     RelabellingError,
     Settings,
     differences,
     metric_settings,
 )
-from fairseq_mcts.data.relabelling.summary import summary
-from fairseq_mcts.data.scored_folder import SplitNames, read_record
-from fairseq_mcts.metrics.base import Metric
-from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.relabelling.summary import summary
 
 
 @dataclass(frozen=True)
-class Place:
+class Folders:
     """Where data come from and go to."""
 
     data: Path
@@ -68,11 +68,11 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Share:
-    """The part of the work that a process does: the chunks c with c % of == number."""
+class Shard:
+    """The part of the work that one process does: the chunks c with c % count == index."""
 
-    number: int = 0
-    of: int = 1
+    index: int = 0
+    count: int = 1
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,10 @@ class _Job:
     store: ChunkStore
     corpus: Corpus
     settings: Settings
-    share: Share
+    shard: Shard
 
     def _chunks(self) -> range:
-        return range(self.share.number, num_chunks(self.settings), self.share.of)
+        return range(self.shard.index, num_chunks(self.settings), self.shard.count)
 
     def _bounds(self, chunk: int) -> tuple[int, int]:
         """First row of the corpus in a chunk, and the one behind its last."""
@@ -101,88 +101,89 @@ class _Job:
         return [chunk for chunk in self._chunks() if chunk not in finished]
 
     def make_chunks(self, labeller: Labeller) -> None:
-        """Makes them, and says how it goes."""
+        """Makes the pending chunks and shows progress."""
         pending = self.pending()
         total = self._rows(self._chunks())
-        title = self.corpus.names.split
-        progress = Progress(title, total, total - self._rows(pending))
-        for chunk in pending:
-            rows, counts = labeller.label(self.corpus, *self._bounds(chunk), progress.advance)
-            self.store.write(chunk, self.settings, rows, counts)
-        progress.close()
+        done = total - self._rows(pending)
+        with progress_bar(self.corpus.names.split, total, done=done) as progress:
+            for chunk in pending:
+                rows, counts = labeller.label(self.corpus, *self._bounds(chunk), progress.update)
+                self.store.write(chunk, self.settings, rows, counts)
 
 
 def relabel(
-    place: Place,
+    folders: Folders,
     recipe: Recipe,
     *,
-    share: Share | None,
+    shard: Shard | None,
     limits: BatchLimits,
     cpu: bool = False,
-    say: Callable[[str], None] = print,
 ) -> None:
-    """Makes the chunks of a share that are missing; without a share all of them, and merges."""
-    task = place.open_task()
-    corpora = [open_corpus(task, place.data, split) for split in place.splits]
-    texts = _text_decoders(task, recipe)  # refuses subwords without a way to join them
+    """Makes the chunks of a shard that are missing; without a shard all of them, and merges."""
+    task = folders.open_task()
+    corpora = [open_corpus(task, folders.data, split) for split in folders.splits]
+    # refuses subwords without a way to join them
+    texts = text_decoders(
+        task, recipe.bpe, recipe.tokenizer, post_process=recipe.text["post_process"]
+    )
     policy = recipe.policy.settings()
-    wanted = [_settings(corpus, task, place, recipe, policy) for corpus in corpora]
+    wanted = [_settings(corpus, task, folders, recipe, policy) for corpus in corpora]
     todo = []
     for corpus, settings in zip(corpora, wanted, strict=True):
-        store = ChunkStore(place.target(task, corpus.names.split))
+        store = ChunkStore(folders.target(task, corpus.names.split))
         if _is_complete(store.names, settings):
             store.remove()  # a merge may have been killed just before it did
-            say(f"{store.names.split}: complete in {place.out}, nothing to do")
+            print(f"{store.names.split}: complete in {folders.out}, nothing to do")
             continue
         store.refuse_other(settings)
         _refuse_other_data(store)
-        todo.append(_Job(store, corpus, settings, share or Share()))
+        todo.append(_Job(store, corpus, settings, shard or Shard()))
 
     labeller = None
     if any(job.pending() for job in todo):
         sampler = _load_sampler(task, recipe, cpu)
-        labeller = Labeller(sampler, recipe.metric, *texts, limits)
+        labeller = Labeller(sampler, recipe.metric, texts, limits)
         if not recipe.skip_too_long:
             for job in todo:
                 _refuse_too_long(job.corpus, sampler.source_positions)
     # nothing is written before everything that can be refused has been
     for job in todo:
-        job.store.begin(job.settings, _origin(place, recipe))
-        copy_dictionaries(job.store.names, place.data, job.store.folder)
+        job.store.begin(job.settings, _origin(folders, recipe))
+        copy_dictionaries(job.store.names, folders.data, job.store.folder)
         if labeller is not None:
             job.make_chunks(labeller)
-        if share is None:
-            say(summary(merge(job.store)))
+        if shard is None:
+            print(summary(merge(job.store)))
         else:
-            say(
-                f"{job.corpus.names.split}: shard {share.number} of {share.of} is finished; after "
-                "all shards run with --merge"
+            print(
+                f"{job.corpus.names.split}: shard {shard.index} of {shard.count} is finished; "
+                "after all shards run with --merge"
             )
 
 
-def merge_only(place: Place, num_shards: int | None, *, say: Callable[[str], None] = print) -> None:
+def merge_only(folders: Folders, num_shards: int | None) -> None:
     """Merges what shards have made."""
-    task = place.open_task()
-    for split in place.splits:
-        store = ChunkStore(place.target(task, split))
+    task = folders.open_task()
+    for split in folders.splits:
+        store = ChunkStore(folders.target(task, split))
         if store.names.has_scores():
             store.remove()  # a merge may have been killed just before it did
-            say(f"{split}: complete in {place.out}, nothing to do")
+            print(f"{split}: complete in {folders.out}, nothing to do")
             continue
         store.refuse_unbegun()
-        copy_dictionaries(store.names, place.data, store.folder)
-        say(summary(merge(store, num_shards)))
+        copy_dictionaries(store.names, folders.data, store.folder)
+        print(summary(merge(store, num_shards)))
 
 
 def _settings(
-    corpus: Corpus, task: TranslationTask, place: Place, recipe: Recipe, policy: Settings
+    corpus: Corpus, task: TranslationTask, folders: Folders, recipe: Recipe, policy: Settings
 ) -> Settings:
     return {
         "format": 1,
         "split": corpus.names.split,
         "source_lang": corpus.names.source_lang,
         "target_lang": corpus.names.target_lang,
-        "data": corpus_settings(corpus, task, place.data),
+        "data": corpus_settings(corpus, task, folders.data),
         "policy": policy,
         "metric": metric_settings(recipe.metric),
         "decoding": recipe.decoding.settings(),
@@ -191,8 +192,8 @@ def _settings(
     }
 
 
-def _origin(place: Place, recipe: Recipe) -> Settings:
-    return {"data": str(place.data), "policy": [str(path) for path in recipe.policy.paths]}
+def _origin(folders: Folders, recipe: Recipe) -> Settings:
+    return {"data": str(folders.data), "policy": [str(path) for path in recipe.policy.paths]}
 
 
 def _is_complete(names: SplitNames, settings: Settings) -> bool:
@@ -210,7 +211,7 @@ def _is_complete(names: SplitNames, settings: Settings) -> bool:
 
 
 def _refuse_other_data(store: ChunkStore) -> None:
-    """Data without scores are somebody's own, unless a killed merge has left them."""
+    """Refuses to overwrite data without scores, unless a killed merge has left them."""
     if store.is_begun():
         return
     for path in (store.names.source, store.names.sample):
@@ -223,16 +224,6 @@ def _load_sampler(task: TranslationTask, recipe: Recipe, cpu: bool) -> Sampler:
     device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
     models = recipe.policy.load(task, device)
     return Sampler(models, task.target_dictionary, recipe.decoding)
-
-
-def _text_decoders(task: TranslationTask, recipe: Recipe) -> tuple[TextDecoder, TextDecoder]:
-    source, target = (
-        TextDecoder(
-            dictionary, recipe.bpe, recipe.tokenizer, post_process=recipe.text["post_process"]
-        )
-        for dictionary in (task.source_dictionary, task.target_dictionary)
-    )
-    return source, target
 
 
 def _refuse_too_long(corpus: Corpus, positions: int) -> None:

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairseq_mcts.data.files import complete_file
-from fairseq_mcts.data.relabelling.settings import (
+from fairseq_mcts.data.scored_folder import ScoredRows, SplitNames
+from fairseq_mcts.data.token_file import TokenRows
+from fairseq_mcts.relabelling.settings import (
     RelabellingError,
     Settings,
     differences,
     settings_digest,
 )
-from fairseq_mcts.data.scored_folder import ScoredRows, SplitNames
-from fairseq_mcts.data.token_file import TokenRows
 
 FOLDER = "relabel-chunks"  # inside the output folder, until the merge
 _SETTINGS = "settings.json"
@@ -27,7 +27,7 @@ _SENTENCES = ("sources", "samples", "references")
 
 
 class Counts(NamedTuple):
-    """What a chunk tells beside its rows."""
+    """What a chunk says beside its rows."""
 
     rows: int
     skipped: int  # sources left out because they are too long
@@ -36,7 +36,7 @@ class Counts(NamedTuple):
 
 
 def total_counts(counts: Iterable[Counts]) -> Counts:
-    """Of several chunks together."""
+    """Sums up several chunks."""
     total = Counts(0, 0, 0, 0)
     for one in counts:
         total = Counts(*map(sum, zip(total, one, strict=True)))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairseq_mcts.data.relabelling import merge
-from fairseq_mcts.data.relabelling.summary import histogram_lines
+from fairseq_mcts.relabelling import merge
+from fairseq_mcts.relabelling.summary import histogram_lines
 
 
 @pytest.mark.parametrize("metric_range", [[0.0, 1.0], [None, None], [0.0, None]])

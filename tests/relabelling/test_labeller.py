@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairseq_mcts.data.relabelling.labeller import BatchLimits
+from fairseq_mcts.relabelling.labeller import BatchLimits
 
 LENGTHS = [3, 9, 1, 5, 5, 2]
 
