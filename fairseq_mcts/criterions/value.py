@@ -113,10 +113,11 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
     def _finish(
         self, loss: Tensor, sample: dict[str, Any], log: dict[str, Any]
     ) -> tuple[Tensor, int, dict[str, Any]]:
-        sample_size = sample["nsentences" if self.cfg.sentence_avg else "ntokens"]
+        tokens = sample["scored"]["ntokens"]
+        sample_size = sample["nsentences"] if self.cfg.sentence_avg else tokens
         log.update(
             loss=loss.data,
-            ntokens=sample["ntokens"],
+            ntokens=tokens,
             nsentences=sample["nsentences"],
             sample_size=sample_size,
         )
@@ -124,7 +125,7 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
 
     def _net_input(self, sample: dict[str, Any]) -> dict[str, Tensor]:
         if str(self.cfg.value_encoder_input) == "source":
-            return sample["net_input"]
+            return reading_the_source(sample)
         return reading_the_reference(sample)
 
     def _policy_loss(
@@ -134,14 +135,14 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         if not self.cfg.policy_weight:
             return output[0].new_zeros((), dtype=torch.float32)
         # the last position of the longest sample has read the closing eos: nothing follows
-        target = sample["target"][:, :-1]
+        target = sample["scored"]["target"][:, :-1]
         counted = target.ne(self._pad)
         logprobs = model.get_normalized_probs(output, log_probs=True).float()[:, :-1]
         log["nll_loss"] = losses.policy_nll(logprobs.detach(), target, counted).data
         if self._teacher is None:
             loss = losses.policy_nll(logprobs, target, counted, self.cfg.label_smoothing)
         else:
-            shorter = dict(sample["net_input"])
+            shorter = reading_the_source(sample)
             shorter["prev_output_tokens"] = shorter["prev_output_tokens"][:, :-1]
             loss = losses.policy_kl(
                 logprobs,
@@ -162,22 +163,23 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         prefix: str = "",
     ) -> Tensor:
         """Mean over the positions times the number of tokens, unweighted; logs under `prefix`."""
-        counted = sample["net_input"]["prev_output_tokens"].ne(self._pad)  # [B, n + 2]
+        scored = sample["scored"]
+        counted = scored["prev_output_tokens"].ne(self._pad)  # [B, n + 2]
         if str(self.cfg.value_positions) == "finished":
             counted = losses.last_positions(counted)
         sigma = self.cfg.hl_gauss_sigma if str(self.cfg.value_target) == "hl-gauss" else None
         loss = losses.value_cross_entropy(
             extra["value_logits"],
-            sample["score"],
+            scored["score"],
             model.decoder.value_head.bucket_edges,
             counted,
             sigma,
         )
-        loss = loss * (sample["ntokens"] / counted.sum())
+        loss = loss * (scored["ntokens"] / counted.sum())
         log[f"{prefix}value_loss"] = loss.data
         if not self.training:
             log[f"_{prefix}values"] = judged_values(
-                extra["value"], sample["score"], counted, self._source_keys(sample)
+                extra["value"], scored["score"], counted, self._source_keys(sample)
             )
         return loss
 
@@ -238,17 +240,19 @@ def refuse_idle_options(cfg: ValueCriterionConfig) -> None:
         raise ValueError("--hl-gauss-sigma: belongs to --value-target hl-gauss")
 
 
+def reading_the_source(sample: dict[str, Any]) -> dict[str, Tensor]:
+    """The input of the network: sources, and the samples whose prefixes have values."""
+    fed = sample["scored"]["prev_output_tokens"]
+    return {**sample["net_input"], "prev_output_tokens": fed}
+
+
 def reading_the_reference(sample: dict[str, Any]) -> dict[str, Tensor]:
-    """The input of the network with the reference in place of the source."""
-    return {
-        **sample["net_input"],
-        "src_tokens": sample["reference"]["src_tokens"],
-        "src_lengths": sample["reference"]["src_lengths"],
-    }
+    """The same with references in place of the sources."""
+    return {**reading_the_source(sample), **sample["scored"]["reference"]}
 
 
 def require_scores(sample: dict[str, Any]) -> None:
-    if "score" not in sample:
+    if "scored" not in sample:
         raise ValueError(
             "the data has no scores: make a folder with fairseq-mcts-relabel and train on that"
         )
