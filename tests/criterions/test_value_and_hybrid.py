@@ -157,7 +157,7 @@ def test_value_criterion(
     loss, sample_size, log = criterion(model, rows.batch())
     slow = slow_losses(model, teacher, rows, options)
     policy = slow["nll" if policy_loss == "nll" else "kl"]
-    assert sample_size == rows.batch()["ntokens"]
+    assert sample_size == rows.batch()["scored"]["ntokens"]
     assert float(log["policy_loss"]) == pytest.approx(policy, rel=1e-4)
     assert float(log["nll_loss"]) == pytest.approx(slow["nll"], rel=1e-4)
     assert float(log["value_loss"]) == pytest.approx(slow["value"], rel=1e-4)
