@@ -61,13 +61,6 @@ def load_model(
     return model, saved
 
 
-def refuse_foreign_dictionary(option: str, path: str, saved: Any, task: Any) -> None:
-    """Refuses a checkpoint whose configuration `saved` has other dictionaries than the task."""
-    fault = _other_dictionary(saved, task)
-    if fault is not None:
-        raise CheckpointError(f"{option} {path}: {fault}")
-
-
 def _other_vocabulary(weights: Mapping[str, Any], task: Any) -> str | None:
     """What tells that the embeddings are not of as many types as the task's dictionaries have."""
     for side, dictionary in (
