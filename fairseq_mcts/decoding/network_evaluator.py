@@ -18,11 +18,26 @@ from fairseq_mcts.decoding.readout import read_policies
 from fairseq_mcts.decoding.recomputing_stepper import RecomputingStepper
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, make_step_batch, padded_length
 from fairseq_mcts.decoding.stepper import EncoderOut, Stepper, TransformerStepper, can_step
-from fairseq_mcts.models.value_head import ValueHead, bucket_means, expected_value
+from fairseq_mcts.models.value_head import (
+    ValueHead,
+    bucket_means,
+    expected_value,
+    has_value_head,
+)
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, without_policies
 from fairseq_mcts.search.faults import find_fault
 from fairseq_mcts.search.read_rows import TokenRules
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
+
+__all__ = [  # the face of this package, for generators and tasks
+    "Member",
+    "NetworkEvaluator",
+    "SearchMemoryError",
+    "Vocabulary",
+    "has_value_head",
+    "make_members",
+    "unfinished_rows",
+]
 
 # what models do that take a softmax of their decoder's output
 _USUAL_PROBABILITIES = (
@@ -31,17 +46,8 @@ _USUAL_PROBABILITIES = (
 )
 
 
-# how far the float32 mean of some hundred buckets may be from the exact one, relative to them
-VALUE_ROUNDING = 1e-4
-
-
 class SearchMemoryError(RuntimeError):
     """A batch of sentences needs more memory than it may have."""
-
-
-def has_value_head(model: Network) -> bool:
-    """Whether a model gives values."""
-    return hasattr(getattr(model, "decoder", None), "value_head")
 
 
 @dataclass(frozen=True)
@@ -99,12 +105,8 @@ class Member:
 
     @property
     def highest_value(self) -> float:
-        """No value of this member is greater."""
-        head = self.model.decoder.value_head
-        if type(head) is not ValueHead:
-            return np.inf
-        # a mean of bucket means, but for rounding
-        return head.high + VALUE_ROUNDING * max(abs(head.low), abs(head.high))
+        """No value of this member is greater; infinity where the head does not say."""
+        return getattr(self.model.decoder.value_head, "highest_value", np.inf)
 
     def encode(self, sources: Sequence[Tensor]) -> EncoderOut:
         """The encoder's output for all sentences (of any lengths, unpadded), in their order."""
@@ -245,7 +247,7 @@ class NetworkEvaluator:
 
     @property
     def highest_value(self) -> float:
-        """No value is greater; infinity if a head is not known to have a range."""
+        """No value is greater; infinity if a head's values have no known bound."""
         return float(np.mean([one.highest_value for one in self._members if one.value]))
 
     @torch.no_grad()

@@ -15,6 +15,9 @@ from torch import Tensor, nn
 
 logger = logging.getLogger(__name__)
 
+#: How far the float32 mean of some hundred buckets may be from the exact one, relative to them.
+VALUE_ROUNDING = 1e-4
+
 #: Width of HL-Gauss targets in buckets, as recommended by Farebrother et al. (2024).
 DEFAULT_HL_GAUSS_SIGMA = 0.75
 
@@ -87,6 +90,11 @@ def expected_value(
     return (torch.softmax(logits, dim=-1, dtype=torch.float32) * means).sum(dim=-1)
 
 
+def has_value_head(model: Any) -> bool:
+    """Whether a model gives values."""
+    return hasattr(getattr(model, "decoder", None), "value_head")
+
+
 class ValueHead(nn.Module):
     """A linear map from decoder features to bucket logits, and the range of the buckets.
 
@@ -112,6 +120,14 @@ class ValueHead(nn.Module):
     @property
     def high(self) -> float:
         return float(self.bucket_edges[-1])
+
+    @property
+    def highest_value(self) -> float:
+        """No value is greater: it is a mean of bucket means, but for rounding.
+
+        Searches prune by it. A head without this property is taken to have no upper bound.
+        """
+        return self.high + VALUE_ROUNDING * max(abs(self.low), abs(self.high))
 
     def set_range(self, low: float, high: float) -> None:
         """Spread the buckets over another range, such as the observed one of training scores."""

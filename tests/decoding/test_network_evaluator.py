@@ -22,6 +22,7 @@ from tests.decoding.networks import (
     fairseq_transformer,
     lstm,
     multiquery_policy,
+    policy_with_value,
     sources,
 )
 from tests.models.toys import EOS, SOURCE_WORDS
@@ -155,6 +156,32 @@ def test_vgbs_reads_only_the_policies_of_beams_that_go_on(monkeypatch: pytest.Mo
     evaluated = sum(hypotheses[0].evaluations.made for hypotheses in results)
     # of 16 or more proposals a step 4 go on
     assert 0 < read < evaluated / 2
+
+
+@pytest.mark.parametrize("kind", ["dual head", "tower"])
+def test_vgbs_leaves_out_what_no_value_of_the_head_can_save(kind: str) -> None:
+    model = dual_head() if kind == "dual head" else policy_with_value(fairseq_transformer())
+    evaluator = NetworkEvaluator(make_members([model], [model], VOCABULARY), VOCABULARY)
+    head = model.decoder.value_head
+    assert head.high < evaluator.highest_value < head.high + 0.001
+    options = {"search": "vgbs", "beam": 4, "alpha": 0.3}
+    everything = on_network([model], [model], options)
+    pruned = on_network([model], [model], {**options, "highest_value": evaluator.highest_value})
+    for all_evaluated, some_evaluated in zip(everything, pruned, strict=True):
+        assert [one.tokens for one in some_evaluated] == [one.tokens for one in all_evaluated]
+        assert [one.score for one in some_evaluated] == [one.score for one in all_evaluated]
+        assert some_evaluated[0].evaluations.made < all_evaluated[0].evaluations.made
+
+
+def test_values_of_a_head_without_a_range_have_no_bound() -> None:
+    class OwnHead(torch.nn.Module):
+        def forward(self, features: torch.Tensor) -> tuple[None, torch.Tensor]:
+            return None, features.sum(dim=-1)
+
+    model, other = fairseq_transformer(), dual_head()
+    model.decoder.value_head = OwnHead()
+    evaluator = NetworkEvaluator(make_members([model], [model, other], VOCABULARY), VOCABULARY)
+    assert evaluator.highest_value == np.inf
 
 
 @pytest.mark.parametrize("make_model", [dual_head, fairseq_transformer])
