@@ -1,30 +1,31 @@
-"""`readout` in tensor operations, for scores that are not in the CPU's memory.
+"""`host_readout` in tensor operations, for scores that are not in the host's memory.
 
-Only results cross over to the host.
+Only the answers are copied to the host.
 """
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from fairseq_mcts.decoding.step_batch import places_in_groups
+from fairseq_mcts.decoding.step_batch import index_tensor, places_in_groups
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
 from fairseq_mcts.search.read_rows import TokenRules
 from fairseq_mcts.search.tree import NO_TOKEN, Float64, Int32
 
 
 def read_on_device(
-    scores: Tensor,  # [n, V] float32
+    scores: Tensor,  # [u, V] float32
     requests: Requests,
     question: Question,
     rules: TokenRules,
 ) -> Answers:
-    """`readout.read_policies`"""
+    """`host_readout.read_on_host` by tensor operations."""
+    finished, requests = requests.finished, requests.unfinished()
     logprobs = torch.log_softmax(scores, dim=-1)
     for token, penalty in zip(rules.penalised.tolist(), rules.penalties.tolist(), strict=True):
         logprobs[:, token] -= penalty
     temperature = question.temperature
-    tempered: Tensor | None = None  # [n, V] log-probabilities at the temperature
+    tempered: Tensor | None = None  # [u, V] log-probabilities at the temperature
     if not question.over_allowed and temperature != 1.0:
         tempered = torch.log_softmax(logprobs / temperature, dim=-1)
     rows = mask_rows(logprobs, rules, requests)
@@ -48,7 +49,7 @@ def read_on_device(
         values=np.zeros(len(requests)),
         drawn_tokens=drawn,
         drawn_logprobs=_entries(rows, requests.draw_rows, drawn),
-    )
+    ).with_finished(finished)
 
 
 def mask_rows(
@@ -60,18 +61,18 @@ def mask_rows(
     device = logprobs.device
     single = np.flatnonzero(requests.only_token != NO_TOKEN)
     if len(single):
-        rows = torch.from_numpy(single).to(device)
-        tokens = torch.from_numpy(requests.only_token[single].astype(np.int64)).to(device)
+        rows = index_tensor(single, device)
+        tokens = index_tensor(requests.only_token[single], device)
         kept = logprobs[rows, tokens]
-    forbidden = torch.from_numpy(rules.forbidden.astype(np.int64)).to(device)
+    forbidden = index_tensor(rules.forbidden, device)
     logprobs.index_fill_(1, forbidden, -torch.inf)
     early = np.flatnonzero(~requests.eos_allowed)
     if len(early):
-        logprobs[torch.from_numpy(early).to(device), rules.eos] = -torch.inf
+        logprobs[index_tensor(early, device), rules.eos] = -torch.inf
     if len(requests.banned_rows):
         banned = (
-            torch.from_numpy(requests.banned_rows.astype(np.int64)).to(device),
-            torch.from_numpy(requests.banned_tokens.astype(np.int64)).to(device),
+            index_tensor(requests.banned_rows, device),
+            index_tensor(requests.banned_tokens, device),
         )
         logprobs[banned] = -torch.inf
     if len(single):
@@ -102,7 +103,7 @@ def best_on_device(
     found = _fetched(rows, weighed, tokens, crowded)  # in all but rare cases the one transfer
     again = np.flatnonzero((found[:, -1] > 0) & np.isfinite(found[:, :width]).all(axis=1))
     if len(again):
-        places = torch.from_numpy(again).to(rows.device)
+        places = index_tensor(again, rows.device)
         crowd, of_crowd = rows[places], weighed[places]
         order = crowd.argsort(dim=-1, descending=True, stable=True)[:, :width]
         found[again] = _fetched(crowd, of_crowd, order, crowded[places])
@@ -137,7 +138,7 @@ def draw_on_device(
     if len(draw_rows) == 0:
         return np.zeros(0, np.int32)
     present, place, counts = np.unique(draw_rows, return_inverse=True, return_counts=True)
-    chosen = rows[torch.from_numpy(present.astype(np.int64)).to(rows.device)].double()
+    chosen = rows[index_tensor(present, rows.device)].double()
     weights = torch.softmax(chosen / temperature, dim=-1)  # [p, V]
     if 0 < drawing.top_k < rows.size(1) or drawing.top_p < 1.0:
         order = chosen.argsort(dim=-1, descending=True, stable=True)
@@ -173,7 +174,7 @@ def _entries(rows: Tensor, row_numbers: Int32, tokens: Int32) -> Float64:
     if len(row_numbers) == 0:
         return np.zeros(0, np.float64)
     index = (
-        torch.from_numpy(row_numbers.astype(np.int64)).to(rows.device),
-        torch.from_numpy(tokens.astype(np.int64)).to(rows.device),
+        index_tensor(row_numbers, rows.device),
+        index_tensor(tokens, rows.device),
     )
     return rows[index].cpu().numpy().astype(np.float64)

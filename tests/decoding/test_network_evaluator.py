@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from fairseq_mcts.decoding.network_evaluator import Member, NetworkEvaluator, make_members
+from fairseq_mcts.decoding.placement import Placement
 from fairseq_mcts.search import Hypothesis, decode, make_search
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.driver import run
@@ -189,13 +190,18 @@ def test_values_of_a_head_without_a_range_have_no_bound() -> None:
 def test_sentences_encoded_by_length_are_what_they_are_in_one_batch(
     make_model: Callable[[], Any],
 ) -> None:
-    [member] = make_members([make_model()], [], VOCABULARY)
+    model = make_model()
+    on_device = Placement(torch.device("cpu"), torch.float32, on_host=False)
+    by_length, in_one_batch = (
+        Member(model, VOCABULARY, policy=True, value=False, placement=placement)
+        for placement in (None, on_device)
+    )
     dice = torch.Generator().manual_seed(2)
     given = [
         torch.cat([torch.randint(4, SOURCE_WORDS, (length,), generator=dice), torch.tensor([EOS])])
         for length in (3, 28, 0, 19, 15, 16, 5)
     ]
-    found, expected = member.encode(given), member._encode_padded(given, 32)
+    found, expected = by_length.encode(given), in_one_batch.encode(given)
     for name in ("encoder_out", "encoder_padding_mask"):
         assert found[name][0].shape == expected[name][0].shape
     assert torch.equal(found["encoder_padding_mask"][0], expected["encoder_padding_mask"][0])

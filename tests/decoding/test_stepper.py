@@ -7,7 +7,8 @@ import torch
 from fairseq.modules import PositionalEmbedding
 
 from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
-from fairseq_mcts.decoding.stepper import can_step, position_rows
+from fairseq_mcts.decoding.stepper import position_rows
+from fairseq_mcts.decoding.stepper_registry import can_step
 from fairseq_mcts.search import make_search
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.driver import run
