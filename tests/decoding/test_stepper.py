@@ -1,26 +1,15 @@
-"""What the stepper takes over from fairseq's decoders, and which of them it leaves alone."""
+"""Positions, which the stepper reads off fairseq's tables itself."""
 
-from typing import Any
-
-import pytest
 import torch
 from fairseq.modules import PositionalEmbedding
 
 from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
 from fairseq_mcts.decoding.stepper import position_rows
-from fairseq_mcts.decoding.stepper_registry import can_step
 from fairseq_mcts.search import make_search
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.driver import run
 from fairseq_mcts.search.options import make_options
-from tests.decoding.networks import (
-    BATCH,
-    VOCABULARY,
-    dual_head,
-    fairseq_transformer,
-    multiquery_policy,
-    sources,
-)
+from tests.decoding.networks import BATCH, VOCABULARY, sources
 from tests.models.toys import DUAL, EOS, PAD, make_model
 
 
@@ -47,17 +36,3 @@ def test_the_last_position_needs_no_longer_table() -> None:
     run(search, evaluator, None)
     assert len(search.results()[0][0].tokens) >= length
     assert model.decoder.embed_positions.weights is table
-
-
-@pytest.mark.parametrize("make", [fairseq_transformer, multiquery_policy, dual_head])
-def test_a_decoder_with_features_of_its_own_is_not_stepped(make: Any) -> None:
-    decoder = make().decoder
-    assert can_step(decoder)
-    kind = type(decoder)
-
-    class WithFeatures(kind):  # type: ignore[misc, valid-type]
-        def extract_features(self, *args: Any, **options: Any) -> Any:
-            return super().extract_features(*args, **options)
-
-    decoder.__class__ = WithFeatures
-    assert not can_step(decoder)
