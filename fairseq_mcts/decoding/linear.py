@@ -3,7 +3,7 @@
 On CPUs the order of the weights in memory decides how fast a few rows are multiplied by them, so it
 is chosen once: large weights are packed by oneDNN, small ones are transposed for torch's own
 product. Both give each row the same bits in every batch. Layers that read the same input become one
-product. These functions keep copies of the weights: make them anew when a model's weights change.
+product. The functions hold copies of the weights: after a change of weights, new ones are needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,7 +53,7 @@ def _is_plain(module: Network, kind: type[nn.Module]) -> bool:
 
 
 def joined(layers: Sequence[nn.Linear], scales: Sequence[float]) -> tuple[Tensor, Tensor | None]:
-    """One weight [D, C] and bias [D] for all layers; the weight itself if nothing is to be done."""
+    """One weight [D, C] and bias [D] for all layers; no copy of a single layer's weight."""
     if len(layers) == 1 and scales[0] == 1.0:
         bias = layers[0].bias
         return layers[0].weight.detach(), None if bias is None else bias.detach()

@@ -80,8 +80,13 @@ class NetworkEvaluator:
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
         if question.again:
             answers = self._read_again(requests, question)
-            self._check(tree, requests, question, answers)
-            return answers
+        else:
+            answers = self._step(tree, requests, question)
+        self._check(tree, requests, question, answers)
+        return answers
+
+    def _step(self, tree: Tree, requests: Requests, question: Question) -> Answers:
+        """Policies and values of prefixes that were not evaluated before."""
         device, dtype = self._placement.device, self._placement.dtype
         batch = make_step_batch(tree, requests, self._start_token, device, dtype)
         self._reserve(tree.capacity)
@@ -100,7 +105,6 @@ class NetworkEvaluator:
         answers = self._read_policies(scores, requests, question)
         if question.value:
             answers = replace(answers, values=self._read_values(values, batch))
-        self._check(tree, requests, question, answers)
         return answers
 
     def _read_again(self, requests: Requests, question: Question) -> Answers:

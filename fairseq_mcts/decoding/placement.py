@@ -1,7 +1,7 @@
 """Host or device: the one place that decides by which code a model is computed.
 
-Kernels compiled for CPUs read tensors in the host's memory where they lie, row by row. On other
-devices the same is done by tensor operations, and only a search's answers come back to the host.
+Kernels compiled for CPUs read tensors of the host's memory in place, row by row. On other devices
+the same is done by tensor operations, and only a search's answers are copied to the host.
 """
 
 from collections.abc import Callable, Sequence
@@ -52,6 +52,6 @@ class Placement:
 
 
 def placement_of(model: Network) -> Placement:
-    """By where a model's parameters lie, and of what type they are."""
+    """The code for a model, by the device and the type of its parameters."""
     parameter = next(model.parameters())
     return Placement(parameter.device, parameter.dtype)

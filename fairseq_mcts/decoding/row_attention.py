@@ -37,8 +37,8 @@ class RowAttention(ABC):
     ) -> Tensor:
         """Queries, keys and values of the rows [n, H * d + 2 |K|] -> [n, H * d].
 
-        Keys and values go into the pool under the rows' slots, then each row attends to what lies
-        there of its path, itself included.
+        Stores the rows' keys and values in the pool; then each row attends to those of its path,
+        its own included.
         """
         attended = joint.new_empty((len(joint), self.heads, self.size))
         shape = (pool.capacity, -1, self.size)
@@ -75,7 +75,7 @@ class RowAttention(ABC):
         """Each row to the keys of its group [g, T, K] under a mask [g, T]; [n, H * d]."""
 
     def key_value(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """[..., C] -> keys and values [..., K] of what many rows will attend to."""
+        """[..., C] -> keys and values [..., K] of a source that many rows attend to."""
         shape = (*source.shape[:-1], *self.key_shape)
         return (
             self._attention.k_proj(source).view(shape),

@@ -4,7 +4,7 @@ Results must not depend on which other rows share a batch. Matrix kernels choose
 summation by the size of the problem, but only while it is tiny: with four rows at least each row's
 numbers are the same to the last bit in every batch. Attention in float32 on CPUs goes row by row
 (see slot_attention.py). In other types and on other devices its columns are padded to sixteen at
-least and to multiples of eight, which leaves most kernels' sums alone, but nothing tests that.
+least and to multiples of eight, which does not change most kernels' sums; there is no test of it.
 tests/decoding/test_batch_invariance.py tests float32 on a CPU with one thread.
 """
 
