@@ -43,7 +43,7 @@ class PolicyWithValueConfig(ValueHeadOptions):
 
 
 class TowerValueHead(ValueHead):
-    """A value head behind residual feed-forward blocks of its own."""
+    """A value head on top of residual feed-forward blocks of its own."""
 
     def __init__(self, embed_dim: int, *, layers: int, low: float, high: float, buckets: int):
         super().__init__(embed_dim, low=low, high=high, buckets=buckets)

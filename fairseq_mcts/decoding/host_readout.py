@@ -1,15 +1,12 @@
 """From a network's scores over the vocabulary to the few numbers that a search reads.
 
-On a CPU the search's own compiled kernels read the tensors in place; on another device the same is
-done with tensor operations. Both give the same answers (tests/decoding/test_readout.py).
+In the host's memory compiled kernels read the scores in place. `device_readout` gives the same
+answers by tensor operations (tests/decoding/test_readout.py).
 """
-
-from dataclasses import replace
 
 import numpy as np
 from torch import Tensor
 
-from fairseq_mcts.decoding.device_readout import read_on_device
 from fairseq_mcts.search.draw_rows import draw_from_scores
 from fairseq_mcts.search.evaluator import (
     EMPTY_NUMBERS,
@@ -25,26 +22,13 @@ from fairseq_mcts.search.row_sums import Float32
 from fairseq_mcts.search.tree import Float64, Int32
 
 
-def read_policies(
+def read_on_host(
     scores: Tensor,  # [u, V] float32 log-probabilities up to a constant a row, overwritten
     requests: Requests,  # [n] of which u are not finished
     question: Question,
     rules: TokenRules,
 ) -> Answers:
     """What a search reads of its requests' policies; values are left at zero."""
-    if scores.device.type == "cpu":
-        return read_on_host(scores, requests, question, rules)
-    answers = read_on_device(scores, requests.unfinished(), question, rules)
-    return answers.with_finished(requests.finished)
-
-
-def read_on_host(
-    scores: Tensor,  # [u, V] float32, overwritten
-    requests: Requests,
-    question: Question,
-    rules: TokenRules,
-) -> Answers:
-    """`read_policies` by compiled kernels."""
     count, rows = len(requests), scores.numpy()
     read = RowsRead(
         num_actions=np.zeros(count, np.int32),
@@ -65,35 +49,31 @@ def read_on_host(
         question.over_allowed,
         read,
     )
-    return _with_draws(_answers(read), rows, requests, question, read.normalisers)
-
-
-def _answers(read: RowsRead) -> Answers:
+    drawn_tokens, drawn_logprobs = _draws(rows, requests, question, read.normalisers)
     return Answers(
         num_actions=read.num_actions,
         action_tokens=read.tokens,
         action_logprobs=read.logprobs,
         weights=read.weights,
-        values=np.zeros(len(read.num_actions)),
-        drawn_tokens=EMPTY_ROWS,
-        drawn_logprobs=EMPTY_NUMBERS,
+        values=np.zeros(count),
+        drawn_tokens=drawn_tokens,
+        drawn_logprobs=drawn_logprobs,
     )
 
 
-def _with_draws(
-    answers: Answers,
+def _draws(
     rows: Float32,  # [u, V]
     requests: Requests,
     question: Question,
     normalisers: Float64,  # [n]
-) -> Answers:
-    """The same answers with what is drawn; finished prefixes have no draws."""
+) -> tuple[Int32, Float64]:
+    """[d] drawn tokens and their log-probabilities; finished prefixes have no draws."""
     if not len(requests.draw_rows):
-        return answers
+        return EMPTY_ROWS, EMPTY_NUMBERS
     places = (np.cumsum(~requests.finished) - 1).astype(np.int32)[requests.draw_rows]  # in `rows`
     drawn = _draw(rows, places, requests.draw_uniforms, question)
     logprobs = rows[places, drawn].astype(np.float64) - normalisers[requests.draw_rows]
-    return replace(answers, drawn_tokens=drawn, drawn_logprobs=logprobs)
+    return drawn, logprobs
 
 
 def _draw(rows: Float32, places: Int32, uniforms: Float64, question: Question) -> Int32:
