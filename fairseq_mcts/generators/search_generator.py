@@ -175,10 +175,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         sources = [sentence.source for sentence in sentences]
         longest, shortest = self._length_limits([len(source) for source in sources])
         evaluator = NetworkEvaluator(
-            members,
-            self._vocabulary,
-            start_token=bos_token,
-            max_bytes=self._max_bytes,
+            members, self._vocabulary, start_token=bos_token, max_bytes=self._max_bytes
         )
         references = [one.reference for one in sentences if one.reference is not None]
         evaluator.begin(sources, references or None)

@@ -16,10 +16,8 @@ from fairseq_mcts.decoding.placement import Placement
 from fairseq_mcts.decoding.row_attention import RowAttention
 from fairseq_mcts.decoding.source_keys import SourceKeysOnDevice, source_keys_on_host
 from fairseq_mcts.decoding.step_batch import StepBatch
-from fairseq_mcts.search import decode, make_search
+from fairseq_mcts.search import Run, decode, make_decoder, run_decoder
 from fairseq_mcts.search.constraints import make_constraints
-from fairseq_mcts.search.driver import run
-from fairseq_mcts.search.options import make_options
 from fairseq_mcts.search.tree import new_tree
 from tests.decoding.networks import (
     BATCH,
@@ -69,10 +67,10 @@ def test_the_code_for_devices_equals_full_passes(kind: str, name: str) -> None:
     member = Member(model, VOCABULARY, policy=True, value=True, placement=placement)
     evaluator = NetworkEvaluator([member], VOCABULARY)
     evaluator.begin(sources(BATCH))
-    chosen = make_options(options.pop("search"), options)
-    search = make_search(chosen, make_constraints(count, **COMMON), n_best=2)
-    run(search, evaluator, getattr(chosen, "metric", None))
-    assert_same(search.results(), expected)
+    metric = options.pop("metric", None)
+    decoder = make_decoder(options.pop("search"), options)
+    run = Run(make_constraints(count, **COMMON), n_best=2)
+    assert_same(run_decoder(decoder, run, evaluator, metric).hypotheses, expected)
 
 
 @pytest.mark.parametrize("kind", MODELS)
