@@ -190,7 +190,7 @@ def test_the_table_is_not_lost_when_its_file_cannot_be_written(capsys, files, tm
     assert str(report) in shown.err
 
 
-@pytest.mark.parametrize("page", ["README.md", "examples/custom_metric/README.md"])
+@pytest.mark.parametrize("page", ["docs/metrics.md", "examples/custom_metric/README.md"])
 def test_the_commands_that_are_explained_compare_two_systems(page) -> None:
     text = (REPOSITORY / page).read_text(encoding="utf-8").replace("\\\n", " ")
     commands = re.findall(r"^fairseq-mcts-score (.*)$", text, re.MULTILINE)
