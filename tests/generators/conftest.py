@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+import tests.generators.vowels  # noqa: F401 - registers the metric
 from fairseq_mcts.register import register
 from tests.generators.trained import Trained, prepare
 
@@ -13,8 +14,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """Models, data and console scripts."""
     register()
     shared = tmp_path_factory.getbasetemp()
-    if (
-        "PYTEST_XDIST_WORKER" in os.environ
-    ):  # under xdist each process has a folder of its own in a common one
-        shared = shared.parent
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent  # under xdist each process has a folder of its own in a common one
     return prepare(shared / "trained")
