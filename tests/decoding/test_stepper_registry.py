@@ -49,6 +49,22 @@ def test_a_decoder_with_layers_of_its_own_is_not_stepped(make: Any) -> None:
     assert not can_step(decoder)
 
 
+@torch.no_grad()
+def test_an_output_layer_of_its_own_is_called_on_stepped_features() -> None:
+    class OwnOutput(TransformerDecoderBase):  # type: ignore[misc]
+        def output_layer(self, features: torch.Tensor) -> torch.Tensor:
+            return 2 * super().output_layer(features)
+
+    features = torch.randn(5, 32)
+    plain, own = fairseq_transformer(), model_with(OwnOutput)
+    assert can_step(own.decoder)
+    expected, found = (
+        Member(model, VOCABULARY, policy=True, value=False).scores(features).log_softmax(dim=-1)
+        for model in (plain, own)
+    )
+    torch.testing.assert_close(found, (2 * expected).log_softmax(dim=-1))
+
+
 def new_decoder_class() -> type:
     """Its features are recomputed unless a stepper is registered for it."""
 
