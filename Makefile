@@ -43,13 +43,14 @@ $(INSTALLED): setup.py
 	$(BIN)/python -m fairseq_mcts.search
 	touch $@
 
-test: lint ## check style and types, then run all tests
+test: lint ## check style, types and imports, then run all tests
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations 20 $(PYTEST_ARGS)
 
-lint: $(INSTALLED) ## check style and types
+lint: $(INSTALLED) ## check style, types and imports between packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(INSTALLED) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
@@ -66,7 +67,7 @@ bench: $(INSTALLED) ## measure every claim about speed (SIZE=small or base; resu
 	$(BIN)/python benchmarks/render.py --size $(SIZE)
 
 clean: ## remove the demo's work and all caches
-	rm -rf work build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf work build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv as well

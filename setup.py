@@ -39,6 +39,8 @@ setup(
         "numba>=0.59",
         "sacrebleu>=2.4",
         "sentencepiece>=0.1.99",
+        "tabulate>=0.9",
+        "tqdm>=4.66",
     ],
     entry_points={
         "console_scripts": [
@@ -60,6 +62,7 @@ setup(
             "hypothesis>=6.100",
             "ruff>=0.6",
             "mypy>=1.11",
+            "import-linter>=2.1",
             "pre-commit>=3.7",
         ],
     },

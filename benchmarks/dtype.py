@@ -12,8 +12,8 @@ of unchanged sentences is therefore also measured between two batch sizes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,17 +26,17 @@ from leaves import Translator
 from torch import Tensor, nn
 from trained import load
 
-from fairseq_mcts.decoding.linear import RowFunction, joined, row_linear
+from fairseq_mcts.decoding.linear import RowFunction, joined
+from fairseq_mcts.decoding.placement import Placement
 from fairseq_mcts.models.sizes import SIZES
 
 ROWS = 32
-USERS = ("row_attention", "stepper", "network_evaluator")  # modules that make linear layers
 
 
 def int8_linear(
     *layers: nn.Linear, relu: bool = False, scales: Sequence[float] | None = None
 ) -> RowFunction:
-    """What `row_linear` does, with int8 weights (a scale per output) and activations."""
+    """What `Placement.linear` does, with int8 weights (a scale per output) and activations."""
     weight, bias = joined(layers, scales or [1.0] * len(layers))
     steps = weight.abs().amax(dim=1).clamp_min(1e-8) / 127
     quantised = torch.quantize_per_channel(
@@ -52,14 +52,9 @@ def int8_linear(
     return apply
 
 
-@contextmanager
-def int8_steppers() -> Iterator[None]:
+def int8_steppers() -> AbstractContextManager[object]:
     """Decoders made meanwhile multiply in int8."""
-    with ExitStack() as stack:
-        for name in USERS:
-            target = f"fairseq_mcts.decoding.{name}.row_linear"
-            stack.enter_context(mock.patch(target, int8_linear))
-        yield
+    return mock.patch.object(Placement, "linear", staticmethod(int8_linear))
 
 
 def apply_often(function: RowFunction, x: Tensor) -> None:
@@ -70,6 +65,7 @@ def apply_often(function: RowFunction, x: Tensor) -> None:
 @torch.no_grad()
 def compare_products(report: common.Report, options: Any) -> None:
     size = SIZES[options.size]
+    float32_linear = Placement(torch.device("cpu"), torch.float32).linear
     width, inner = int(size["decoder_embed_dim"]), int(size["decoder_ffn_embed_dim"])
     for inputs, outputs in (
         (width, inner),
@@ -80,7 +76,7 @@ def compare_products(report: common.Report, options: Any) -> None:
         half = nn.Linear(inputs, outputs).bfloat16()
         x = torch.randn(ROWS, inputs)
         applied: dict[str, tuple[RowFunction, Tensor]] = {
-            "float32": (row_linear(layer), x),
+            "float32": (float32_linear(layer), x),
             "int8": (int8_linear(layer), x),
             "bf16": (half, x.bfloat16()),
         }
@@ -100,7 +96,7 @@ def compare_searches(report: common.Report, options: Any) -> None:
     translator = Translator(load(options.path, options.data, options.subset, options.sentences))
 
     def translations(batch_size: int, *, int8: bool) -> list[list[int]]:
-        with int8_steppers() if int8 else ExitStack():
+        with int8_steppers() if int8 else nullcontext():
             return translator.decode_in_batches(batch_size, options.simulations)
 
     float32 = translations(ROWS, int8=False)

@@ -36,7 +36,7 @@ from torch import Tensor
 from fairseq_mcts.decoding.network_evaluator import has_value_head
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator, sentence_seed
 from fairseq_mcts.metrics import build_metric
-from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.metrics.text import TextDecoders, text_decoders
 from fairseq_mcts.search import Decoder, make_decoder
 
 SEED = 1
@@ -86,12 +86,8 @@ class Setup:
         self.metric = None if options.metric is None else build_metric(options.metric)
         self._post_process = options.post_process
 
-    def text_decoders(self) -> tuple[TextDecoder, TextDecoder]:
-        dictionaries = (self.task.source_dictionary, self.task.target_dictionary)
-        source, target = (
-            TextDecoder(dictionary, post_process=self._post_process) for dictionary in dictionaries
-        )
-        return source, target
+    def text_decoders(self) -> TextDecoders:
+        return text_decoders(self.task, post_process=self._post_process)
 
     def generator(self, decoder: Decoder[Any]) -> SearchGenerator:
         return SearchGenerator(

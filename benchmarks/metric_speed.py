@@ -23,6 +23,7 @@ import os
 import platform
 import random
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -39,12 +40,12 @@ import bert_score
 import torch
 import transformers
 
-from fairseq_mcts.demo.encoder import EncoderTraining, train_encoder
 from fairseq_mcts.metrics import Metric, build_metric
 from fairseq_mcts.metrics.embedder import shared_embedder
 from fairseq_mcts.metrics.encoder import fingerprint
 from fairseq_mcts.metrics.system_output import read_lines
 
+REPOSITORY = Path(__file__).parents[1]
 TOLERANCE = 1e-5
 BAR = 3.0  # times faster than the package, demanded of the way "search"
 Pairs = list[tuple[str, str]]  # (candidate, source)
@@ -205,6 +206,19 @@ def describe(encoder: str, layer: int, options: argparse.Namespace, candidates) 
     }
 
 
+def train_encoder(options: argparse.Namespace, out: str) -> None:
+    """Train the demo's encoder on the two files by its own command, in a process of its own."""
+    files = (Path(options.sources).resolve(), Path(options.references).resolve())
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "examples.demo.encoder", "--out", out, "--steps", "200"),
+            *("--source", str(files[0]), "--target", str(files[1])),
+        ],
+        cwd=REPOSITORY,
+        check=True,
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--sources", required=True, help="one sentence a line")
@@ -234,7 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         encoder = options.encoder
         if encoder is None:
             encoder = folder
-            train_encoder(sources, references, Path(folder), EncoderTraining(steps=200))
+            train_encoder(options, encoder)
         candidates = make_candidates(
             references[: options.count], options.candidates, options.deviation, options.seed
         )

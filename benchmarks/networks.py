@@ -33,7 +33,7 @@ from torch import Tensor
 import fairseq_mcts.models  # noqa: F401 - registers the architectures
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
 from fairseq_mcts.metrics import Metric
-from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.metrics.text import TextDecoder, TextDecoders
 from fairseq_mcts.models.sizes import SIZES, apply_size
 from fairseq_mcts.search import Decoder
 
@@ -208,7 +208,7 @@ def search_generator(
         limits=lengths or limits(),
         seed=SEARCH_SEED,
         metric=metric,
-        text_decoders=lambda: (TextDecoder(dictionary), TextDecoder(dictionary)),
+        text_decoders=lambda: TextDecoders(TextDecoder(dictionary), TextDecoder(dictionary)),
     )
 
 

@@ -1,9 +1,21 @@
 """What fairseq needs to run on Python 3.11, numpy 2 and torch 2.13, in one place.
 
 The plugin calls `apply` when it registers, so every fairseq command with `--user-dir` has the
-fixes. Each `Fix` names the fault that it mends and first looks whether this installation has the
-fault at all: a fairseq or torch without it stays as it is, and a second `apply` finds nothing to
-do. fairseq's files are never touched.
+fixes. Each `Fix` first looks whether this installation has its fault at all: a fairseq or torch
+without it stays as it is, and a second `apply` finds nothing to do. fairseq's files are never
+touched. The faults that are mended:
+
+checkpoints-load-safely: torch 2.6 and later refuse every fairseq checkpoint for the Namespace in
+    it; safe loading stays on, the classes that fairseq checkpoints hold are allowed, others are
+    refused by name.
+last-batch-is-kept: batch_by_size drops a last batch whose size is no multiple of
+    --required-batch-size-multiple (8): 40 of 41 lines are translated, fewer than 8 fail.
+bf16-without-tpu: fairseq-train takes --bf16 as a request for a TPU and crashes without torch_xla,
+    on GPUs and CPUs alike.
+workers-gather-any-data: all_gather_list, by which workers exchange logs that can't be summed,
+    needs a GPU even in training on CPUs and takes 16 KiB of a worker: less than the values of one
+    validation batch.
+no-warning-noise: outdated calls of torch and hydra print warnings that no user can act on.
 """
 
 import argparse
@@ -39,16 +51,15 @@ class UnsafeCheckpointError(pickle.UnpicklingError):
 
 @dataclass(frozen=True)
 class Fix:
-    """One fault of the environment and how to mend it in the running process."""
+    """How to mend a fault of the environment in the running process."""
 
-    name: str
-    fault: str
+    name: str  # as in the list above
     is_needed: Callable[[], bool]
     mend: Callable[[], None]
 
 
 def apply() -> list[str]:
-    """Mend what is broken here; return the names of the fixes that were needed."""
+    """Mends what is broken here and returns the names of the fixes that were needed."""
     _import_fairseq_without_taking_over_logging()
     needed = [fix for fix in FIXES if fix.is_needed()]
     for fix in needed:
@@ -57,7 +68,7 @@ def apply() -> list[str]:
 
 
 def _import_fairseq_without_taking_over_logging() -> None:
-    """Some of fairseq's modules configure the root logger at import; undo it for library users.
+    """Imports fairseq without the root logger that some of its modules configure.
 
     Under fairseq's own commands fairseq is imported long before the plugin: nothing happens then.
     """
@@ -150,7 +161,7 @@ def _unsafe_loading_if(trusted: bool) -> Iterator[None]:
 
 
 def _explained(path: str, error: pickle.UnpicklingError) -> pickle.UnpicklingError:
-    """Say which class was refused and what a user who trusts the file can do."""
+    """Says which class was refused and what a user who trusts the file can do."""
     found = re.search(r"GLOBAL (\S+)", str(error))
     if found is None:  # a damaged file rather than a forbidden class: torch's message says more
         return error
@@ -272,48 +283,21 @@ def _silence_known_warnings() -> None:
 
 FIXES: tuple[Fix, ...] = (
     Fix(
-        name="checkpoints-load-safely",
-        fault=(
-            "torch 2.6 and later load files safely by default and refuse every fairseq "
-            "checkpoint for the argparse.Namespace in it. Safe loading stays on: the classes "
-            "that fairseq checkpoints hold are allowed, anything else is refused by name."
-        ),
+        "checkpoints-load-safely",
         is_needed=_safe_loading_refuses_fairseq_checkpoints,
         mend=_allow_fairseq_checkpoints,
     ),
+    Fix("last-batch-is-kept", is_needed=_batch_by_size_drops_the_rest, mend=_keep_the_last_batch),
     Fix(
-        name="last-batch-is-kept",
-        fault=(
-            "batch_by_size drops the last batch if its size is not a multiple of "
-            "--required-batch-size-multiple (8 by default): generate silently translates 40 of "
-            "41 lines and fails on fewer than 8."
-        ),
-        is_needed=_batch_by_size_drops_the_rest,
-        mend=_keep_the_last_batch,
-    ),
-    Fix(
-        name="bf16-without-tpu",
-        fault=(
-            "fairseq-train takes --bf16 as a request for a TPU and crashes where torch_xla is "
-            "missing ('NoneType' object has no attribute 'xla_device'), on GPUs and CPUs alike."
-        ),
+        "bf16-without-tpu",
         is_needed=_bf16_means_tpu,
         mend=_train_bf16_on_the_device_there_is,
     ),
     Fix(
-        name="workers-gather-any-data",
-        fault=(
-            "all_gather_list, by which workers exchange logs that cannot be summed, allocates its "
-            "buffers on a GPU even in training on CPUs, and takes no more than 16 KiB of a "
-            "worker, less than the values of one validation batch."
-        ),
+        "workers-gather-any-data",
         is_needed=_gathers_by_cuda_buffers,
         mend=_gather_anything_on_any_device,
     ),
-    Fix(
-        name="no-warning-noise",
-        fault="fairseq's outdated calls of torch and hydra print warnings no user can act on.",
-        is_needed=lambda: True,  # adding a filter again changes nothing
-        mend=_silence_known_warnings,
-    ),
+    # adding a filter again changes nothing
+    Fix("no-warning-noise", is_needed=lambda: True, mend=_silence_known_warnings),
 )

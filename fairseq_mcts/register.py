@@ -1,23 +1,23 @@
-"""Make the plugin known to fairseq: the one thing that a `--user-dir` folder has to call."""
+"""Makes the plugin known to fairseq: the one thing that a `--user-dir` folder has to call."""
 
 import importlib
 
-ROOMS = (
+#: importing these packages runs fairseq's `@register_…` decorators, once per process
+REGISTERING_PACKAGES = (
     "fairseq_mcts.models",
     "fairseq_mcts.criterions",
     "fairseq_mcts.tasks",
     "fairseq_mcts.scoring",
 )
-"""Importing these packages runs fairseq's `@register_…` decorators, once per process."""
 
 
 def register() -> None:
-    """Mend fairseq for this environment, then register tasks, models and criterions.
+    """Mends fairseq for this environment, then registers models, criterions, tasks and scorers.
 
     Calling it again is harmless: fixes and registrations that are in place are left alone.
     """
     from fairseq_mcts import compat
 
     compat.apply()
-    for room in ROOMS:
-        importlib.import_module(room)
+    for package in REGISTERING_PACKAGES:
+        importlib.import_module(package)

@@ -92,7 +92,7 @@ def toy_encoder(tmp_path_factory: pytest.TempPathFactory, toy_pairs: ParallelTex
     import torch
     from transformers import BertConfig, BertModel
 
-    from fairseq_mcts.demo.wordpieces import build_vocabulary, save_tokenizer
+    from examples.demo.wordpieces import build_vocabulary, save_tokenizer
 
     folder = tmp_path_factory.mktemp("encoders") / "toy-encoder"
     vocabulary = build_vocabulary([*toy_pairs.sources, *toy_pairs.targets], max_words=60)

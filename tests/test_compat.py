@@ -3,6 +3,7 @@
 import argparse
 import os
 import pickle
+import re
 import subprocess
 import sys
 import zipfile
@@ -187,6 +188,7 @@ def test_fixes_are_applied_once_and_only_where_needed() -> None:
     applied = run_python("from fairseq_mcts import compat; print(compat.apply(), compat.apply())")
     every_fix = [fix.name for fix in compat.FIXES]
     assert applied.stdout.strip() == f"{every_fix} ['no-warning-noise']"
+    assert re.findall(r"^([a-z0-9-]+): ", compat.__doc__ or "", re.MULTILINE) == every_fix
 
     opted_out = run_python(
         "from fairseq_mcts import compat; print(compat.apply())",

@@ -22,7 +22,7 @@ def site_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source.mkdir()
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, source)
-    for name in ("fairseq_mcts", "tests", "user_dir"):
+    for name in ("examples", "fairseq_mcts", "tests", "user_dir"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(REPOSITORY / name, source / name, ignore=ignored)
     subprocess.run(

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from examples.common.runner import Stage
-from examples.common.training_log import JSON_LOG, PROGRESS
-from examples.demo.plan import PLUGIN, SEED, Plan
+from examples.demo.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ CELLS = (
 
 @dataclass(frozen=True)
 class AblationPlan:
-    """Goes on in the demo's work folder: what the demo has made is not made again."""
+    """The stages, in the demo's work folder: what the demo has made is not made again."""
 
     demo: Plan
     updates: int
@@ -49,32 +48,13 @@ class AblationPlan:
         return [*self.demo.supervised(), self.demo.relabel_for_bleu(), *cells]
 
     def train(self, cell: Cell) -> Stage:
-        """Trains the value of one cell, from the weights of the policy."""
-        updates = str(self.updates)
-        relabelling = self.demo.relabel_for_bleu()
-        folder = self.demo.work / "ablation" / cell.stage_name
-        return Stage(
+        """Train the value of one cell, from the weights of the policy."""
+        return self.demo.train_value(
             name=cell.stage_name,
             title=f"learn the value by {cell.criterion}: {cell.encoder_input}, {cell.positions}",
-            command=(
-                *(
-                    "fairseq-train",
-                    str(relabelling.output),
-                    *PLUGIN,
-                    "--cpu",
-                    *JSON_LOG,
-                ),
-                *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
-                *("--finetune-from-model", str(self.demo.checkpoint("policy"))),
-                *(*cell.options, "--value-target", "hl-gauss", "--hl-gauss-sigma", "5"),
-                *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
-                *("--lr", "0.001", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
-                *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "2000"),
-                *("--no-epoch-checkpoints", "--log-interval", "20", "--seed", SEED),
-                *("--save-dir", str(folder)),
-            ),
-            output=folder,
-            progress=PROGRESS,
-            total=self.updates,
-            reads=(relabelling,),
+            relabelling=self.demo.relabel_for_bleu(),
+            criterion=cell.options,
+            updates=self.updates,
+            warmup=100,
+            out=self.demo.work / "ablation" / cell.stage_name,
         )

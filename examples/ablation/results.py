@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from tabulate import tabulate
+
 from examples.ablation.plan import Cell
 from examples.common.training_log import last_validation
 
@@ -18,7 +20,7 @@ class Result:
 
 
 def read_result(cell: Cell, log: Path) -> Result:
-    """From what fairseq-train printed in its JSON format."""
+    """Read the result of a cell from what fairseq-train printed in its JSON format."""
     last = last_validation(log)
     return Result(
         cell,
@@ -30,16 +32,17 @@ def read_result(cell: Cell, log: Path) -> Result:
 
 def table(results: list[Result]) -> str:
     """The results as text, one line per cell."""
-    head = (
-        f"{'encoder reads':<16}{'value of':<18}{'criterion':<11}{'error':>8}{'of mean':>10}"
-        f"{'ratio':>8}{'correlation':>13}"
-    )
-    lines = [
-        f"{result.cell.encoder_input:<16}"
-        f"{'every prefix' if result.cell.positions == 'every' else 'finished samples':<18}"
-        f"{result.cell.criterion:<11}"
-        f"{result.error:>8.4f}{result.error_of_mean:>10.4f}"
-        f"{result.error / result.error_of_mean:>8.3f}{result.correlation:>13.3f}"
+    rows = [
+        (
+            result.cell.encoder_input,
+            "every prefix" if result.cell.positions == "every" else "finished samples",
+            result.cell.criterion,
+            result.error,
+            result.error_of_mean,
+            result.error / result.error_of_mean,
+            result.correlation,
+        )
         for result in results
     ]
-    return "\n".join([head, "-" * len(head), *lines])
+    head = ("encoder reads", "value of", "criterion", "error", "of mean", "ratio", "correlation")
+    return tabulate(rows, head, floatfmt=("", "", "", ".4f", ".4f", ".3f", ".3f"))

@@ -17,7 +17,7 @@ class Cost:
 
 
 def read_cost(log: Path) -> Cost:
-    """What fairseq-generate and the plugin say at the end of a run."""
+    """Read what fairseq-generate and the plugin say at the end of a run."""
     text = log.read_text(encoding="utf-8")
     time = re.search(r"Translated [\d,]+ sentences .* in ([\d.]+)s", text)
     evaluations = re.search(

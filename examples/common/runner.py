@@ -15,17 +15,31 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from examples.common.progress import ProgressBoard, ProgressLine
+from examples.common.progress import StageProgress, write_line
 
 
 class StageFailed(Exception):
     """A stage's command did not succeed."""
+
+
+def run_program(program: str, work: Callable[[], None]) -> int:
+    """Do the work of a program and return its exit code; a failure is told in one line."""
+    try:
+        work()
+    except (StageFailed, OSError) as failure:
+        print(f"{program}: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"\n{program}: stopped; the next run goes on from here", file=sys.stderr)
+        return 130
+    return 0
 
 
 @dataclass(frozen=True)
@@ -48,8 +62,7 @@ class Stage:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """What is remembered of a stage: `fingerprint`, `finished` and then `seconds`; empty if it was
-    never begun."""
+    """Read the `fingerprint`, `finished` and `seconds` of a stage; empty if it was never begun."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -60,11 +73,10 @@ class Runner:
     """Runs stages in order and remembers in `work` what is finished."""
 
     def __init__(self, work: Path, at_once: int = 1) -> None:
-        """`at_once` is how many stages may run at the same time."""
+        """Keep records in `work`; up to `at_once` stages run at the same time."""
         self._records = work / "stages"
         self._records.mkdir(parents=True, exist_ok=True)
         self._at_once = at_once
-        self._board = ProgressBoard()
         self._processes: set[subprocess.Popen[str]] = set()
         self._stopped = False
 
@@ -81,7 +93,7 @@ class Runner:
                     for number in list(waiting):
                         if len(running) < self._at_once and not inputs[number] & unfinished:
                             stage = waiting.pop(number)
-                            self._board.say(f"[{number + 1}/{len(stages)}] {stage.title}")
+                            write_line(f"[{number + 1}/{len(stages)}] {stage.title}")
                             work = pool.submit(self._run_one, stage, fingerprints[number])
                             running[work] = number
                     for work in wait(running, return_when=FIRST_COMPLETED).done:
@@ -109,7 +121,7 @@ class Runner:
             return
         before, finished = self._record(stage)
         if finished and before == fingerprint:
-            self._board.say(f"  {stage.name}: already done")
+            write_line(f"  {stage.name}: already done")
             return
         if before != fingerprint:
             # Made by another command, or by the same one from other inputs.
@@ -117,16 +129,15 @@ class Runner:
             self.log(stage).unlink(missing_ok=True)
         stage.output.mkdir(parents=True, exist_ok=True)
         self._write_record(stage, fingerprint=fingerprint, finished=False)
-        self._board.say(f"  $ {shlex.join(stage.command)}")
-        start = time.monotonic()
-        self._execute(stage)
-        seconds = round(time.monotonic() - start, 1)
+        write_line(f"  $ {shlex.join(stage.command)}")
+        seconds = round(self._execute(stage), 1)
         self._write_record(stage, fingerprint=fingerprint, finished=True, seconds=seconds)
 
-    def _execute(self, stage: Stage) -> None:
-        line = self._board.begin(stage.name)
-        log = self.log(stage)
+    def _execute(self, stage: Stage) -> float:
+        """Run the stage's command and return the seconds it took."""
+        log, start = self.log(stage), time.monotonic()
         with (
+            closing(StageProgress(stage.name)) as progress,
             log.open("a", encoding="utf-8", buffering=1) as out,
             subprocess.Popen(
                 stage.command,
@@ -142,15 +153,17 @@ class Runner:
             assert process.stdout is not None
             for text in process.stdout:
                 out.write(text)
-                _show(line, stage, text)
+                _show(progress, stage, text)
         self._processes.discard(process)
+        seconds = time.monotonic() - start
+        outcome = "done" if not process.returncode else "stopped" if self._stopped else "failed"
+        write_line(f"  {stage.name} {outcome} ({seconds:.0f} s)")
+        if outcome == "failed":
+            tail = log.read_text(encoding="utf-8").splitlines()[-15:]
+            write_line("\n".join(tail), sys.stderr)
         if process.returncode:
-            line.finish("stopped" if self._stopped else "failed")
-            if not self._stopped:
-                tail = log.read_text(encoding="utf-8").splitlines()[-15:]
-                print("\n".join(tail), file=sys.stderr)
             raise StageFailed(f"{stage.name}: exit code {process.returncode}, see {log}")
-        line.finish("done")
+        return seconds
 
     def _record(self, stage: Stage) -> tuple[str, bool]:
         record = self._read(stage)
@@ -175,7 +188,7 @@ def _inputs(stages: Sequence[Stage], number: int) -> set[int]:
 
 
 def _fingerprints(stages: Sequence[Stage]) -> list[str]:
-    """Of each stage's command and, through theirs, of all commands that its inputs come from."""
+    """Hashes of each stage's command and of all commands that its inputs come from."""
     before = ""
     fingerprints = []
     for stage in stages:
@@ -191,13 +204,14 @@ def _fingerprint(before: str, stage: Stage) -> str:
     return hashlib.sha256(json.dumps([inputs, stage.command]).encode()).hexdigest()
 
 
-def _show(line: ProgressLine, stage: Stage, text: str) -> None:
+def _show(progress: StageProgress, stage: Stage, text: str) -> None:
+    """Show how far a stage is if a line of its output says so."""
     found = re.search(stage.progress, text) if stage.progress else None
     if found is None:
         return
     done = _whole_number(found["done"])
     total = stage.total or _whole_number(found["total"])
-    line.update(done / total, f"{done:,} of {total:,}")
+    progress.update(done, total)
 
 
 def _whole_number(text: str) -> int:

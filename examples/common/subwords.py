@@ -12,7 +12,7 @@ SPLITS = ("train", "valid", "test")
 def learn(
     corpus: Path, languages: Sequence[str], out: Path, pieces: int
 ) -> sentencepiece.SentencePieceProcessor:
-    """A joint vocabulary, which also lets the encoder read target text."""
+    """Learn a joint vocabulary, which also lets the encoder read target text."""
     sentencepiece.SentencePieceTrainer.train(
         input=[str(corpus / f"train.{language}") for language in languages],
         model_prefix=str(out / "sentencepiece"),

@@ -7,6 +7,6 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINC
 
 
 def use_one_thread_each() -> None:
-    """Whatever is started from now on takes one core, unless the user has said otherwise."""
+    """Give each process that is started from now on one thread, unless the user says otherwise."""
     for name, value in _ONE_THREAD.items():
         os.environ.setdefault(name, value)

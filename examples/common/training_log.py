@@ -11,7 +11,7 @@ PROGRESS = r'"num_updates": "(?P<done>\d+)"'
 
 
 def last_validation(log: Path) -> dict[str, float]:
-    """The numbers of the last validation, without the prefix that names the data."""
+    """Read the numbers of the last validation, without the prefix that names the data."""
     found = re.findall(r"\| valid \| (\{.*\})", log.read_text(encoding="utf-8"))
     if not found:
         raise ValueError(f"{log}: fairseq-train reports no validation")

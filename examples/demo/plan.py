@@ -1,19 +1,22 @@
 """What the demo does, stage by stage. Every stage is a command that can be run by hand as well."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from examples.common.runner import Stage
+from examples.common.stages import (
+    DECODING_PROGRESS,
+    PLUGIN,
+    RELABELLING_PROGRESS,
+    SEED,
+    binarise,
+    split_into_subwords,
+)
 from examples.common.training_log import JSON_LOG, PROGRESS
 from examples.demo.decoders import DECODERS, Decoder
 
-# Paths are relative to the root of the repository, where `python -m examples.demo` has to run.
-PLUGIN = ("--user-dir", "user_dir", "--task", "translation_mcts")
+LANGUAGES = ("en", "de")
 QUIET = ("--cpu", "--log-format", "simple")
-SEED = "1"
-TRAINING_PROGRESS = r"num_updates=(?P<done>\d+)"
-RELABELLING_PROGRESS = r"train: (?P<done>[\d,]+)/(?P<total>[\d,]+) rows"
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,6 @@ class Plan:
     @property
     def corpus(self) -> Path:
         return self.work / "corpus"
-
-    @property
-    def subwords(self) -> Path:
-        return self.work / "subwords"
 
     @property
     def binarised(self) -> Path:
@@ -78,19 +77,14 @@ class Plan:
 
     def supervised(self) -> list[Stage]:
         """Everything up to the supervised policy."""
-        return [
-            self.make_corpus(),
-            self.split_into_subwords(),
-            self.binarise(),
-            self.train_policy(),
-        ]
+        return [self.make_corpus(), self.subwords(), self.binarise(), self.train_policy()]
 
     def make_corpus(self) -> Stage:
         return Stage(
             name="corpus",
             title="write an English–German corpus from a grammar",
             command=(
-                *(sys.executable, "-m", "fairseq_mcts.demo.corpus", "--out", str(self.corpus)),
+                *("python", "-m", "examples.demo.language.corpus", "--out", str(self.corpus)),
                 *("--train", str(self.sizes.train_pairs)),
                 *("--valid", str(self.sizes.held_out_pairs)),
                 *("--test", str(self.sizes.held_out_pairs), "--seed", SEED),
@@ -99,34 +93,16 @@ class Plan:
             reads=(),
         )
 
-    def split_into_subwords(self) -> Stage:
-        return Stage(
-            name="subwords",
-            title="learn subwords and split the corpus",
-            command=(
-                *(sys.executable, "-m", "examples.common.subwords", "--corpus", str(self.corpus)),
-                *("--out", str(self.subwords), "--pieces", str(self.sizes.pieces)),
-            ),
-            output=self.subwords,
-            reads=(self.make_corpus(),),
-        )
+    def subwords(self) -> Stage:
+        out = self.work / "subwords"
+        return split_into_subwords(self.make_corpus(), LANGUAGES, self.sizes.pieces, out)
 
     def binarise(self) -> Stage:
-        splits = {f"--{split}pref": self.subwords / split for split in ("train", "valid", "test")}
-        return Stage(
-            name="binarise",
-            title="binarise it for fairseq, with one dictionary for both languages",
-            command=(
-                *("fairseq-preprocess", *PLUGIN, "--source-lang", "en", "--target-lang", "de"),
-                *(part for option, path in splits.items() for part in (option, str(path))),
-                *("--joined-dictionary", "--destdir", str(self.binarised)),
-            ),
-            output=self.binarised,
-            reads=(self.split_into_subwords(),),
-        )
+        return binarise(self.subwords(), LANGUAGES, self.binarised)
 
     def train_policy(self) -> Stage:
         updates = str(self.sizes.updates)
+        folder = self.checkpoint("policy").parent
         return Stage(
             name="train",
             title="train the policy, a multi-query transformer",
@@ -138,16 +114,10 @@ class Plan:
                 # a rate that falls to zero makes the most of a short training
                 *("--lr", "0.005", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
                 *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "1000"),
-                *(
-                    "--no-epoch-checkpoints",
-                    "--save-dir",
-                    str(self.checkpoint("policy").parent),
-                    "--seed",
-                    SEED,
-                ),
+                *("--no-epoch-checkpoints", "--save-dir", str(folder), "--seed", SEED),
             ),
-            output=self.checkpoint("policy").parent,
-            progress=TRAINING_PROGRESS,
+            output=folder,
+            progress=r"num_updates=(?P<done>\d+)",
             total=self.sizes.updates,
             reads=(self.binarise(),),
         )
@@ -157,13 +127,13 @@ class Plan:
             name="encoder",
             title="train a tiny bilingual encoder, the metric that some decoders search by",
             command=(
-                *(sys.executable, "-m", "fairseq_mcts.demo.encoder", "--out", str(self.encoder)),
+                *("python", "-m", "examples.demo.encoder", "--out", str(self.encoder)),
                 *("--source", str(self.corpus / "train.en")),
                 *("--target", str(self.corpus / "train.de")),
                 *("--steps", str(self.sizes.encoder_steps), "--seed", SEED),
             ),
             output=self.encoder,
-            progress=r"step (?P<done>\d+)/(?P<total>\d+)",
+            progress=r"(?P<done>\d+)/(?P<total>\d+) \[",
             reads=(self.make_corpus(),),
         )
 
@@ -190,42 +160,59 @@ class Plan:
         )
 
     def train_dual_head(self) -> Stage:
-        """The value of MLBERTScore, beside a policy that is to stay what it is."""
-        return self._train_value("dual-head", "value", self.relabel_for_mlbertscore())
+        """Train the value of MLBERTScore, beside a policy that is to stay what it is."""
+        return self._train_both("dual-head", "value", self.relabel_for_mlbertscore())
 
     def train_hybrid(self) -> Stage:
-        """The value of BLEU, which depends on a reference that decoding does not see."""
-        return self._train_value("hybrid", "hybrid", self.relabel_for_bleu())
+        """Train the value of BLEU, which depends on a reference that decoding does not see."""
+        return self._train_both("hybrid", "hybrid", self.relabel_for_bleu())
 
-    def _train_value(self, model: str, criterion: str, relabelling: Stage) -> Stage:
-        updates = str(self.sizes.value_updates)
-        folder = self.checkpoint(model).parent
-        return Stage(
+    def _train_both(self, model: str, criterion: str, relabelling: Stage) -> Stage:
+        """Train policy and value."""
+        return self.train_value(
             name=f"train-{model}",
             title=f"train policy and value ({criterion}) on {relabelling.output.name}",
-            command=(
-                *(
-                    "fairseq-train",
-                    str(relabelling.output),
-                    *PLUGIN,
-                    "--cpu",
-                    *JSON_LOG,
-                    "--log-interval",
-                    "25",
-                ),
-                *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
-                *("--finetune-from-model", str(self.checkpoint("policy"))),
+            relabelling=relabelling,
+            criterion=(
                 *("--criterion", criterion, "--teacher-path", str(self.checkpoint("policy"))),
-                # a short training: the value weighs more than in the paper, its targets are wide
-                *("--value-weight", "1", "--value-target", "hl-gauss", "--hl-gauss-sigma", "5"),
-                *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
-                *("--lr", "0.001", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "50"),
-                *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "2000"),
-                *("--no-epoch-checkpoints", "--save-dir", str(folder), "--seed", SEED),
+                *("--value-weight", "1"),  # more than in the paper: the training is short
             ),
-            output=folder,
+            updates=self.sizes.value_updates,
+            warmup=50,
+            out=self.checkpoint(model).parent,
+        )
+
+    def train_value(
+        self,
+        *,
+        name: str,
+        title: str,
+        relabelling: Stage,
+        criterion: tuple[str, ...],
+        updates: int,
+        warmup: int,
+        out: Path,
+    ) -> Stage:
+        """Train a value from the weights of the policy, on what `relabelling` scored."""
+        return Stage(
+            name=name,
+            title=title,
+            command=(
+                *("fairseq-train", str(relabelling.output), *PLUGIN, "--cpu", *JSON_LOG),
+                *("--log-interval", "25", "--seed", SEED),
+                *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
+                *("--finetune-from-model", str(self.checkpoint("policy")), *criterion),
+                # wide targets suit a short training
+                *("--value-target", "hl-gauss", "--hl-gauss-sigma", "5"),
+                *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
+                *("--lr", "0.001", "--lr-scheduler", "polynomial_decay"),
+                *("--warmup-updates", str(warmup), "--total-num-update", str(updates)),
+                *("--max-update", str(updates), "--max-tokens", "2000"),
+                *("--no-epoch-checkpoints", "--save-dir", str(out)),
+            ),
+            output=out,
             progress=PROGRESS,
-            total=self.sizes.value_updates,
+            total=updates,
             reads=(relabelling,),
         )
 
@@ -250,6 +237,6 @@ class Plan:
                 *("--results-path", str(self.decoded(decoder))),
             ),
             output=self.decoded(decoder),
-            progress=r"(?P<done>\d+) / (?P<total>\d+) ",
+            progress=DECODING_PROGRESS,
             reads=reads,
         )

@@ -1,17 +1,15 @@
-"""Read what fairseq-generate wrote, score it and show it as a table."""
+"""Score translations and show the scores of all decoders as a table."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from sacrebleu.metrics import BLEU, CHRF
+from tabulate import tabulate
 
 from examples.common.cost import Cost
 from examples.common.training_log import last_validation
 from examples.demo.decoders import Decoder
 from fairseq_mcts.metrics.base import Metric
-
-GENERATED = "generate-test.txt"
 
 
 @dataclass(frozen=True)
@@ -34,14 +32,6 @@ class HeldOut:
 
     sources: list[str]
     references: list[str]
-
-
-def read_hypotheses(folder: Path) -> list[str]:
-    """The detokenised translations in the order of the test set."""
-    text = (folder / GENERATED).read_text(encoding="utf-8")
-    # an empty translation has a line too, with nothing after the score
-    found = re.findall(r"^D-(\d+)\t[^\t\n]+\t(.*)$", text, flags=re.MULTILINE)
-    return [hypothesis for _, hypothesis in sorted(found, key=lambda line: int(line[0]))]
 
 
 def value_quality(log: Path) -> str:
@@ -76,14 +66,17 @@ def score(
 
 def table(results: list[Result]) -> str:
     """The results as text, one line per decoder."""
-    head = (
-        f"{'decoder':<17}{'searches for':<14}{'BLEU':>7}{'chrF':>7}{'MLBERTScore':>13}{'exact':>8}"
-        f"{'charged':>9}{'made':>7}{'seconds':>9}"
-    )
-    lines = [
-        f"{result.decoder.name:<17}{result.decoder.searched_for:<14}{result.bleu:>7.2f}{result.chrf:>7.2f}{result.metric:>13.4f}"
-        f"{result.exact:>8.1%}{result.cost.charged:>9.1f}{result.cost.made:>7.1f}"
-        f"{result.cost.seconds:>9.1f}"
+    rows = [
+        (
+            *(result.decoder.name, result.decoder.searched_for),
+            *(result.bleu, result.chrf, result.metric, f"{result.exact:.1%}"),
+            *(result.cost.charged, result.cost.made, result.cost.seconds),
+        )
         for result in results
     ]
-    return "\n".join([head, "-" * len(head), *lines])
+    head = (
+        *("decoder", "searches for", "BLEU", "chrF", "MLBERTScore", "exact"),
+        *("charged", "made", "seconds"),
+    )
+    digits = ("", "", ".2f", ".2f", ".4f", "", ".1f", ".1f", ".1f")
+    return tabulate(rows, head, floatfmt=digits, colalign=("left", "left", *["right"] * 7))

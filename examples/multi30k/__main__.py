@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from examples.common.runner import StageFailed
+from examples.common.runner import run_program
 from examples.common.threads import use_one_thread_each
 from examples.multi30k.corpus import locate_all
 from examples.multi30k.layout import SOURCE, TARGETS, Layout
@@ -48,26 +48,22 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def run(args: argparse.Namespace) -> None:
+    """Run the groups of all language pairs, once it is clear that the inputs are there."""
+    for target in args.target:
+        locate_all(args.data, (SOURCE, target))
+    check_local_folder(args.encoder)  # not only when the policy has been trained
+    for target in args.target:
+        study = Study(Layout(args.data, args.work, args.encoder, target))
+        for group in args.groups or DEFAULT_GROUPS[target]:
+            print(f"== {SOURCE}-{target}: {group}", flush=True)
+            GROUPS[group](study)
+
+
 def main() -> int:
     args = make_parser().parse_args()
     use_one_thread_each()
-    try:
-        for target in args.target:
-            locate_all(args.data, (SOURCE, target))
-        check_local_folder(args.encoder)  # not only when the policy has been trained
-        for target in args.target:
-            layout = Layout(args.data, args.work, args.encoder, target)
-            study = Study(layout)
-            for group in args.groups or DEFAULT_GROUPS[target]:
-                print(f"== {SOURCE}-{target}: {group}", flush=True)
-                GROUPS[group](study)
-    except (StageFailed, OSError) as failure:
-        print(f"multi30k: {failure}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("\nmulti30k: stopped; the next run goes on from here", file=sys.stderr)
-        return 130
-    return 0
+    return run_program("multi30k", lambda: run(args))
 
 
 if __name__ == "__main__":

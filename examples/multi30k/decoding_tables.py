@@ -49,8 +49,10 @@ def main_comparison(scores: HeldOutScores, target: str) -> str:
 
 
 def tuned_beams(scores: HeldOutScores) -> str:
-    """The searches for a metric against the beam search that was tuned for the same metric, not for
-    BLEU: a harder comparison than the paper's."""
+    """The searches for a metric against the beam search that was tuned for the same metric.
+
+    A harder comparison than the paper's, whose beam search is tuned for BLEU.
+    """
     rows = []
     for metric in METRICS:
         beam = beam_for(metric)
@@ -84,7 +86,7 @@ def _by_importance(names: list[str]) -> list[str]:
 
 
 def unprivileged_metric(scores: dict[str, HeldOutScores]) -> str:
-    """The paper's table 1."""
+    """The paper's table 1: MLBERTScore of what no search for it has made."""
     rows = []
     for target, found in scores.items():
         cells = [f"en-{target}"]
@@ -127,8 +129,7 @@ def policies(scores: dict[str, HeldOutScores]) -> str:
 
 
 def separate_values(scores: HeldOutScores, target: str) -> str:
-    """The paper's table 13: the supervised policy with the value of another model, 25 simulations;
-    here by all metrics."""
+    """The paper's table 13, by all metrics: a policy with another model's value, 25 simulations."""
     rows = []
     for row, theirs in paper.SEPARATE_VALUES.items():
         system = row if row == BASELINE else f"separate-{row}-mcts"

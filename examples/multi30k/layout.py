@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-# Paths are relative to the root of the repository, where `python -m examples.multi30k` has to run.
-PLUGIN = ("--user-dir", "user_dir", "--task", "translation_mcts")
-SEED = "1"
 SOURCE = "en"
 TARGETS = ("de", "fr")
 
@@ -14,8 +11,8 @@ METRICS = ("bleu", "bertscore", "mlbertscore")
 ENCODER_METRICS = ("bertscore", "mlbertscore")
 
 
-def by_kind(name: str, *, sampled: bool) -> str:
-    """What has to do with samples is called so; greedy translations are the usual case."""
+def mark_sampled(name: str, *, sampled: bool) -> str:
+    """A name, marked if it has to do with samples and not with greedy translations."""
     return f"{name}-sampled" if sampled else name
 
 
@@ -60,7 +57,7 @@ class Layout:
 
     def scored(self, metric: str, *, sampled: bool) -> Path:
         """Translations of the training data with their scores, greedy or sampled ones."""
-        return self.pair / f"scored-{by_kind(metric, sampled=sampled)}"
+        return self.pair / f"scored-{mark_sampled(metric, sampled=sampled)}"
 
     def value_folder(self, model: str) -> Path:
         return self.pair / "values" / model

@@ -2,27 +2,17 @@
 
 from collections.abc import Sequence
 
+from tabulate import tabulate
+
 from examples.multi30k.scores import Score
 
 NOTHING = "–"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """First column left, the others right aligned."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = [
-        "| " + " | ".join(map(_aligned, row, widths, range(len(widths)))) + " |"
-        for row in [header, *rows]
-    ]
-    rule = "|" + "|".join(
-        "-" * (width + 2) if column == 0 else "-" * (width + 1) + ":"
-        for column, width in enumerate(widths)
-    )
-    return "\n".join([lines[0], rule + "|", *lines[1:]])
-
-
-def _aligned(cell: str, width: int, column: int) -> str:
-    return cell.ljust(width) if column == 0 else cell.rjust(width)
+    """A table whose first column is aligned left, the others right."""
+    alignment = ("left", *["right"] * (len(header) - 1))
+    return tabulate(rows, header, tablefmt="pipe", colalign=alignment, disable_numparse=True)
 
 
 def number(value: float | None, digits: int = 2) -> str:

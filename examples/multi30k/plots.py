@@ -9,7 +9,7 @@ from examples.multi30k.tuning import BEAM
 
 
 def plot_scaling(layout: Layout, metric: str, path: Path) -> bool:
-    """Score by budget, for the metric itself and for BLEU; False if nothing was decoded yet."""
+    """Plot scores by budget, of the metric itself and BLEU; False if nothing was decoded yet."""
     import matplotlib
 
     matplotlib.use("Agg")

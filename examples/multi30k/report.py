@@ -14,7 +14,7 @@ from examples.multi30k.layout import METRICS, SOURCE, TARGETS, Layout
 from examples.multi30k.plots import plot_scaling
 from examples.multi30k.scores import HeldOutScores
 from examples.multi30k.times import wall_times
-from examples.multi30k.trees import telling_pictures
+from examples.multi30k.trees import pictures_by_prior_gap
 
 P_VALUES = (
     "In brackets: the p-value of the difference to beam search, by paired bootstrap (1,000 "
@@ -98,7 +98,7 @@ def _of_pair(layout: Layout, scores: HeldOutScores, out: Path) -> Iterator[str]:
         "Minutes of the last run of each stage, on a machine that did other things too: a stage "
         "that was interrupted took longer.",
     )
-    pictures = telling_pictures(layout.trees)
+    pictures = pictures_by_prior_gap(layout.trees)
     if pictures:
         copies = [copy(picture, out / f"tree-{pair}-{picture.name}") for picture in pictures]
         yield _section(
@@ -148,7 +148,7 @@ def main() -> int:
 
 
 def _kept(file: Path) -> str:
-    """What somebody wrote above the tables."""
+    """What stands above the tables, which somebody wrote."""
     if not file.is_file():
         return ""
     text = file.read_text(encoding="utf-8")

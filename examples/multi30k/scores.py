@@ -55,7 +55,7 @@ class HeldOutScores:
         return sorted(filter(self._is_decoded, names))
 
     def score(self, system: str, metric: str, baseline: str = BASELINE) -> Score | None:
-        """None if the system has not translated the test set yet."""
+        """The score of a system; None if it has not translated the test set yet."""
         if not self.has(system):
             return None
         key = (system, metric, baseline)
@@ -64,7 +64,7 @@ class HeldOutScores:
         return self._scores[key]
 
     def cost(self, system: str) -> Cost | None:
-        """None for texts that nobody decoded."""
+        """What decoding cost; None for texts that nobody decoded."""
         log = self._layout.pair / "stages" / f"decode-{system}.log"
         return read_cost(log) if log.is_file() else None
 
@@ -99,7 +99,7 @@ class HeldOutScores:
         return hypotheses
 
     def _is_decoded(self, system: str) -> bool:
-        """To the end; an output that is being written is there, too."""
+        """Whether the test set is translated to the end; an unfinished output has its file, too."""
         record = read_record(self._layout.pair / "stages" / f"decode-{system}.json")
         return record.get("finished", False)
 

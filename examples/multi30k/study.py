@@ -57,7 +57,7 @@ class Study:
         self._seen: set[str] = set()
 
     def run_policy(self) -> None:
-        """Data, the supervised policy, and the test set by greedy and beam search."""
+        """Make data and the supervised policy; translate the test set by greedy and beam search."""
         self._run(*self.supervised.all())
         policy = self.layout.policy
         self._decode(System("greedy", systems.GREEDY, policy))
@@ -67,7 +67,7 @@ class Study:
             self._decode(System(systems.beam_for(metric), options, policy))
 
     def run_metric(self, metric: str) -> None:
-        """Everything of the main table for one metric: scores, model, tuning, test set."""
+        """Make the main table for one metric: scores, model, tuning, test set."""
         self._run_model(MAIN_MODELS[metric])
 
     def _run_model(self, model: ValueModel) -> None:
@@ -81,7 +81,7 @@ class Study:
             self._decode(system, model)
 
     def run_values(self) -> None:
-        """The values' errors, normal against hybrid and cheating values, separate values."""
+        """Compare values: their errors, normal, hybrid and cheating ones, separate ones."""
         layout, budget = self.layout, ("--search-budget", str(BUDGET))
         for metric in PRIVILEGED:
             self._train(MAIN_MODELS[metric])
@@ -102,7 +102,7 @@ class Study:
         self._compare_data()
 
     def _compare_data(self) -> None:
-        """What values come to that learn from greedy translations, and from samples."""
+        """Compare values that learn from greedy translations and from samples."""
         greedy = dual("mlbertscore")
         self._train(greedy)
         tuning = self._tuning(greedy)
@@ -113,7 +113,7 @@ class Study:
         self._train(on_samples(dual("bleu")))  # beside the hybrid: its error
 
     def run_scaling(self) -> None:
-        """Scores by budget, on validation sentences."""
+        """Decode validation sentences with growing budgets."""
         for metric in reversed(METRICS):
             model = MAIN_MODELS[metric]
             self._train(model)
@@ -160,7 +160,7 @@ class Study:
         self._run(systems.decoding_stage(self.layout, system, models))
 
     def _run(self, *stages: Stage) -> None:
-        """Groups share stages: each is looked at once."""
+        """Run the stages that no earlier group has run."""
         new = [stage for stage in stages if stage.name not in self._seen]
         self.runner.run(new)
         self._seen.update(stage.name for stage in new)

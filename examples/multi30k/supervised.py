@@ -3,14 +3,17 @@
 from dataclasses import dataclass
 
 from examples.common.runner import Stage
+from examples.common.stages import PLUGIN, SEED, binarise, split_into_subwords
 from examples.common.training_log import JSON_LOG, PROGRESS
-from examples.multi30k.layout import PLUGIN, SEED, Layout
+from examples.multi30k.layout import Layout
 
 
 @dataclass(frozen=True)
 class PolicyTraining:
-    """How the policy is trained: some 12 passes over the 29,000 pairs, in small batches, which make
-    more of few passes."""
+    """How the policy is trained: some 12 passes over the 29,000 pairs.
+
+    The batches are small, which makes more of few passes.
+    """
 
     pieces: int = 6000  # subwords of both languages together
     updates: int = 4200
@@ -44,36 +47,14 @@ class SupervisedStages:
 
     def subwords(self) -> Stage:
         layout = self.layout
-        return Stage(
-            name="subwords",
-            title="learn one set of subwords for both languages and split the text",
-            command=(
-                *("python", "-m", "examples.common.subwords", "--corpus", str(layout.corpus)),
-                *("--languages", *layout.languages, "--pieces", str(self.training.pieces)),
-                *("--out", str(layout.subwords)),
-            ),
-            output=layout.subwords,
-            reads=(self.corpus(),),
-        )
+        pieces = self.training.pieces
+        return split_into_subwords(self.corpus(), layout.languages, pieces, layout.subwords)
 
     def binarise(self) -> Stage:
-        layout = self.layout
-        source, target = layout.languages
-        splits = {f"--{split}pref": layout.subwords / split for split in ("train", "valid", "test")}
-        return Stage(
-            name="binarise",
-            title="binarise it for fairseq, with one dictionary for both languages",
-            command=(
-                *("fairseq-preprocess", *PLUGIN, "--source-lang", source, "--target-lang", target),
-                *(part for option, path in splits.items() for part in (option, str(path))),
-                *("--joined-dictionary", "--destdir", str(layout.binarised)),
-            ),
-            output=layout.binarised,
-            reads=(self.subwords(),),
-        )
+        return binarise(self.subwords(), self.layout.languages, self.layout.binarised)
 
     def train(self) -> Stage:
-        """A learning rate that falls to zero makes the most of a short training."""
+        """Train with a learning rate that falls to zero: it makes the most of a short training."""
         updates = str(self.training.updates)
         return Stage(
             name="policy",

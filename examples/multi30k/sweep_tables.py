@@ -136,7 +136,7 @@ def greedy_or_sampled(layout: Layout) -> str:
 
 
 def scaling_trials(layout: Layout, metric: str) -> dict[str, dict[str, Trial]]:
-    """decoder -> budget -> outcome, as far as there are any."""
+    """The outcomes by decoder and budget, as far as there are any."""
     decoders = ["vgbs", "srv", "mcts"]
     if metric == "mlbertscore":
         decoders += ["sr", "mcts-rollout"]
@@ -151,8 +151,7 @@ def scaling_trials(layout: Layout, metric: str) -> dict[str, dict[str, Trial]]:
 
 
 def scaling(layout: Layout, metric: str) -> str:
-    """The paper's table 5 (MLBERTScore), and the same for the other metrics; with the BLEU of what
-    was optimised for another metric."""
+    """The paper's table 5 (MLBERTScore), also of other metrics, with BLEU beside all but BLEU."""
     found = scaling_trials(layout, metric)
     rows = []
     for budget in SCALING_BUDGETS:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples.common.runner import Stage
-from examples.multi30k.layout import PLUGIN, SEED, Layout
+from examples.common.stages import DECODING_PROGRESS, PLUGIN, SEED
+from examples.multi30k.layout import Layout
 from examples.multi30k.tuning import LENGTHS
 from examples.multi30k.values import ValueModel
 
@@ -86,6 +87,6 @@ def decoding_stage(layout: Layout, system: System, models: tuple[Stage, ...]) ->
             *("--results-path", str(out), "--log-format", "simple", "--log-interval", "1"),
         ),
         output=out,
-        progress=r"(?P<done>\d+) / (?P<total>\d+) ",
+        progress=DECODING_PROGRESS,
         reads=models,
     )

@@ -6,7 +6,7 @@ from examples.multi30k.markdown import number, table
 
 
 def wall_times(layout: Layout) -> str:
-    """Finished stages in the order in which they ended."""
+    """A table of finished stages in the order in which they ended."""
     found = []
     for path in (layout.pair / "stages").glob("*.json"):
         record = read_record(path)

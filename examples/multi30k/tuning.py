@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples.common.runner import Stage
-from examples.multi30k.layout import METRICS, PLUGIN, SEED, Layout
+from examples.common.stages import PLUGIN, SEED
+from examples.multi30k.layout import METRICS, Layout
 from examples.multi30k.values import ValueModel
 from fairseq_mcts.cli.sweep_grid import Setting, grid
 from fairseq_mcts.cli.sweep_results import Trial, best_of
@@ -53,7 +54,7 @@ class Sweep:
 
 
 def sweep_stage(layout: Layout, sweep: Sweep, model_stage: Stage) -> Stage:
-    """The command; metrics that were not optimised are recorded too."""
+    """The stage of a sweep; metrics that were not optimised are recorded too."""
     others = [name for name in (*METRICS, "chrf") if name != sweep.metric]
     metrics = [layout.metric(name) for name in (sweep.metric, *others)]
     steered = ("--search-metric", layout.metric(sweep.metric)) if sweep.by_metric else ()
@@ -113,8 +114,10 @@ BEST_FOUND = {"--mcts-choose": "value", "--mcts-backup": "max"}
 
 @dataclass(frozen=True)
 class ValueTuning:
-    """The decoders that search by the value of one model, and for a metric that needs no reference
-    by the metric itself."""
+    """Tunes the decoders that search by the value of one model.
+
+    For a metric that needs no reference there are also those that search by the metric itself.
+    """
 
     layout: Layout
     model: ValueModel
@@ -154,8 +157,10 @@ class ValueTuning:
         return self._tuned("mcts-backup", explored, BACKUP)
 
     def rollouts(self, mcts: tuple[str, ...]) -> tuple[str, ...]:
-        """The settings of V-MCTS, as in the paper, but for what suits a value that errs and not
-        exact scores: exploration is tuned anew, and the best sentence found is the one to take."""
+        """The settings of V-MCTS, as in the paper, but for what suits a value that errs.
+
+        Scores of rollouts are exact: exploration is tuned anew, the best sentence found is taken.
+        """
         settings = dict(zip(mcts[::2], mcts[1::2], strict=True)) | BEST_FOUND
         del settings["--mcts-c-puct"]
         fixed = (

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 
 from examples.common.runner import Stage
+from examples.common.stages import PLUGIN, RELABELLING_PROGRESS, SEED
 from examples.common.training_log import JSON_LOG, PROGRESS
-from examples.multi30k.layout import PLUGIN, SEED, Layout, by_kind
+from examples.multi30k.layout import Layout, mark_sampled
 from examples.multi30k.supervised import SupervisedStages
 
 # The policy's loss draws the new model to the supervised one, from whose weights it starts.
@@ -31,9 +32,11 @@ def dual(metric: str) -> ValueModel:
 
 
 def on_samples(model: ValueModel) -> ValueModel:
-    """The same model trained on samples: it sees better and worse translations of one source,
-    which is what a search has to tell apart."""
-    return replace(model, name=by_kind(model.name, sampled=True), sampled=True)
+    """The same model trained on samples.
+
+    It sees better and worse translations of one source, which a search has to tell apart.
+    """
+    return replace(model, name=mark_sampled(model.name, sampled=True), sampled=True)
 
 
 def hybrid(metric: str) -> ValueModel:
@@ -42,8 +45,10 @@ def hybrid(metric: str) -> ValueModel:
 
 
 def value_only(metric: str, encoder_input: str, positions: str) -> ValueModel:
-    """One cell of the analysis of how hard the value is; with the reference as its input and all
-    prefixes it is what the paper calls cheating."""
+    """A value without a policy, for the analysis of how hard the value is.
+
+    With the reference as its input and all prefixes it is what the paper calls cheating.
+    """
     return ValueModel(
         f"value-{metric}-{encoder_input}-{positions}",
         metric,
@@ -99,7 +104,7 @@ class ValueStages:
         samples = ("--samples", str(training.samples), "--temperature", str(training.temperature))
         way = f"{training.samples} samples a sentence" if sampled else "greedily"
         return Stage(
-            name=f"relabel-{by_kind(metric, sampled=sampled)}",
+            name=f"relabel-{mark_sampled(metric, sampled=sampled)}",
             title=f"translate the training data ({way}) and score it by {metric}",
             command=(
                 *("fairseq-mcts-relabel", str(layout.binarised), "--path", str(layout.policy)),
@@ -108,7 +113,7 @@ class ValueStages:
                 *("--out", str(out)),
             ),
             output=out,
-            progress=r"(?P<done>[\d,]+)/(?P<total>[\d,]+) rows",
+            progress=RELABELLING_PROGRESS,
             reads=(self.supervised.train(),),
         )
 

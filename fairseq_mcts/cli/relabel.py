@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.cli.endings import clear_endings
+from fairseq_mcts.cli.errors import exit_on_errors
 from fairseq_mcts.cli.user_dir import import_user_dir
 from fairseq_mcts.register import register
 
@@ -147,7 +147,7 @@ def _add_text_options(group: Any, arguments: Sequence[str] | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     register()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    with clear_endings(PROGRAM):
+    with exit_on_errors(PROGRAM):
         _import_user_dir(arguments)
         parser = make_parser(arguments)
         options = parser.parse_args(arguments)
@@ -158,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _import_user_dir(arguments: Sequence[str]) -> None:
-    """Before the parser is made: a user's folder may bring tokenizers of its own."""
+    """Imports --user-dir before the parser is made: it may bring tokenizers of its own."""
     early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     early.add_argument("--user-dir")
     folder = early.parse_known_args(arguments)[0].user_dir
@@ -166,17 +166,17 @@ def _import_user_dir(arguments: Sequence[str]) -> None:
         import_user_dir(folder)
 
 
-def _place(options: argparse.Namespace) -> Any:
-    from fairseq_mcts.data.relabelling.run import Place
+def _folders(options: argparse.Namespace) -> Any:
+    from fairseq_mcts.relabelling.run import Folders
 
     splits = [split.strip() for split in options.subset.split(",") if split.strip()]
     if not splits or len(set(splits)) < len(splits):
         raise ValueError(f"--subset {options.subset}: expected names of different splits")
-    return Place(options.data, options.out, splits, options.source_lang, options.target_lang)
+    return Folders(options.data, options.out, splits, options.source_lang, options.target_lang)
 
 
 def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    from fairseq_mcts.data.relabelling.run import merge_only
+    from fairseq_mcts.relabelling.run import merge_only
 
     for name, given in vars(options).items():
         if name not in _MERGE_OPTIONS and given != parser.get_default(name):
@@ -184,15 +184,15 @@ def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
             raise ValueError(f"{flag}: not with --merge, which takes the settings of the shards")
     if options.num_shards is not None:
         _at_least_one("--num-shards", options.num_shards)
-    merge_only(_place(options), options.num_shards)
+    merge_only(_folders(options), options.num_shards)
 
 
 def _relabel(options: argparse.Namespace) -> None:
-    from fairseq_mcts.data.relabelling.labeller import BatchLimits
-    from fairseq_mcts.data.relabelling.run import relabel
+    from fairseq_mcts.relabelling.labeller import BatchLimits
+    from fairseq_mcts.relabelling.run import relabel
 
-    place = _place(options)
-    share = _share(options)
+    folders = _folders(options)
+    shard = _shard(options)
     for flag in ("max_tokens", "batch_size"):
         if getattr(options, flag) is not None:
             _at_least_one("--" + flag.replace("_", "-"), getattr(options, flag))
@@ -200,15 +200,15 @@ def _relabel(options: argparse.Namespace) -> None:
     if tokens is None:  # as in fairseq, --batch-size alone is no limit on tokens
         tokens = _MAX_TOKENS if options.batch_size is None else sys.maxsize
     limits = BatchLimits(tokens, options.batch_size)
-    relabel(place, _recipe(options), share=share, limits=limits, cpu=options.cpu)
+    relabel(folders, _recipe(options), shard=shard, limits=limits, cpu=options.cpu)
 
 
 def _recipe(options: argparse.Namespace) -> Any:
     from fairseq.data.encoders import build_bpe, build_tokenizer
 
-    from fairseq_mcts.data.relabelling.policy import PolicyFiles
-    from fairseq_mcts.data.relabelling.run import Recipe
     from fairseq_mcts.metrics import build_metric
+    from fairseq_mcts.relabelling.policy import PolicyFiles
+    from fairseq_mcts.relabelling.run import Recipe
 
     for flag in ("path", "metric"):
         if getattr(options, flag) is None:
@@ -232,7 +232,7 @@ def _recipe(options: argparse.Namespace) -> Any:
 
 
 def _decoding(options: argparse.Namespace) -> Any:
-    from fairseq_mcts.data.relabelling.policy import Decoding
+    from fairseq_mcts.relabelling.policy import Decoding
 
     lengths = {"max_len_a": options.max_len_a, "max_len_b": options.max_len_b}
     if options.samples is None:
@@ -248,8 +248,8 @@ def _decoding(options: argparse.Namespace) -> Any:
     return Decoding(samples=options.samples, temperature=temperature, seed=seed, **lengths)
 
 
-def _share(options: argparse.Namespace) -> Any:
-    from fairseq_mcts.data.relabelling.run import Share
+def _shard(options: argparse.Namespace) -> Any:
+    from fairseq_mcts.relabelling.run import Shard
 
     if options.num_shards is None and options.shard is None:
         return None
@@ -258,7 +258,7 @@ def _share(options: argparse.Namespace) -> Any:
     _at_least_one("--num-shards", options.num_shards)
     if not 0 <= options.shard < options.num_shards:
         raise ValueError(f"--shard {options.shard}: must lie in 0 … {options.num_shards - 1}")
-    return Share(options.shard, options.num_shards)
+    return Shard(options.shard, options.num_shards)
 
 
 def _model_overrides(text: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """fairseq-mcts-score: several systems, several metrics, and whether the differences mean anything.
 
-Says also which metric each system's decoding optimised: a decoder is never judged by that alone.
+Also says which metric each system's decoding optimised: a decoder is never judged by that alone.
 """
 
 import argparse
@@ -105,7 +105,7 @@ def _json_text(comparison: Comparison) -> str:
 
 
 def compare(options: argparse.Namespace) -> Comparison:
-    """Read, check, score and test as the options say."""
+    """Reads, checks, scores and tests as the options say."""
     if options.resamples < 0:
         raise ValueError(f"--resamples {options.resamples}: must not be negative")
     if options.user_dir is not None:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from tabulate import tabulate
+
 from fairseq_mcts.metrics import Metric, PairedResult
 
 _MARK = "*"
@@ -44,12 +46,8 @@ def as_text(comparison: Comparison) -> str:
         [name, *(_cell(comparison, name, metric) for metric in comparison.metrics), _stated(scores)]
         for name, scores in comparison.systems.items()
     ]
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in [header, *rows]
-    ]
-    lines += ["", *_notes(comparison), "", "signatures:"]
+    table = tabulate(rows, header, tablefmt="plain", disable_numparse=True)
+    lines = [table, "", *_notes(comparison), "", "signatures:"]
     lines += [f"  {metric.name}: {metric.signature()}" for metric in comparison.metrics]
     return "\n".join(lines)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.cli.endings import clear_endings
+from fairseq_mcts.cli.errors import exit_on_errors
 from fairseq_mcts.cli.sweep_grid import Setting, grid, parse_options
 from fairseq_mcts.cli.sweep_results import Trial, TrialStore, as_text
 from fairseq_mcts.metrics import Metric, build_metric
@@ -63,7 +63,7 @@ def make_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> None:
     register()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    with clear_endings(PROGRAM):
+    with exit_on_errors(PROGRAM):
         run(arguments)
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from fairseq import checkpoint_utils, tasks, utils
+from fairseq import tasks, utils
 from fairseq.dataclass.configs import GenerationConfig
 
 from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.generators.decoding_checks import OF_TREES, check_decoding
 from fairseq_mcts.generators.statistics import DecodingStatistics
-from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.metrics.text import text_decoders
+from fairseq_mcts.models.checkpoints import load_models
 from fairseq_mcts.tasks.search_config import search_field_names
 
 
@@ -44,18 +45,24 @@ class SubsetDecoder:
                 f"--sweep-sentences {sentences}: {cfg.dataset.gen_subset} has only {size}"
             )
         self._sentences = size if sentences is None else sentences
-        source_text, self._target_text = self._text_decoders()
+        # the task remembers both, for metrics that steer a search
+        bpe = self.task.build_bpe(cfg.bpe)
+        tokenizer = self.task.build_tokenizer(cfg.tokenizer)
+        post_process = cfg.common_eval.post_process
+        texts = text_decoders(self.task, bpe, tokenizer, post_process=post_process)
+        self._target_text = texts.target
         rows = [self._dataset[index] for index in range(self._sentences)]
-        self.sources = [source_text.decode(row["source"]) for row in rows]
+        self.sources = [texts.source.decode(row["source"]) for row in rows]
         self.references = [self._target_text.decode(row["target"], escape_unk=True) for row in rows]
         self._batches = self._make_batches()
 
     def _load_models(self) -> list[Any]:
         cfg = self._cfg
-        models, _ = checkpoint_utils.load_model_ensemble(
+        models = load_models(
+            "--path",
             utils.split_paths(cfg.common_eval.path),
-            arg_overrides=ast.literal_eval(cfg.common_eval.model_overrides),
-            task=self.task,
+            self.task,
+            overrides=ast.literal_eval(cfg.common_eval.model_overrides),
         )
         for model in models:
             if cfg.common.fp16:
@@ -63,17 +70,7 @@ class SubsetDecoder:
             if self._cuda:
                 model.cuda()
             model.prepare_for_inference_(cfg)
-        return list(models)
-
-    def _text_decoders(self) -> tuple[TextDecoder, TextDecoder]:
-        # the task remembers both, for metrics that steer a search
-        bpe = self.task.build_bpe(self._cfg.bpe)
-        tokenizer = self.task.build_tokenizer(self._cfg.tokenizer)
-        source, target = (
-            TextDecoder(dictionary, bpe, tokenizer, post_process=self._cfg.common_eval.post_process)
-            for dictionary in (self.task.source_dictionary, self.task.target_dictionary)
-        )
-        return source, target
+        return models
 
     def _make_batches(self) -> list[Any]:
         order = self._dataset.ordered_indices()

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tabulate import tabulate
+
 from fairseq_mcts.cli.sweep_grid import Setting
 from fairseq_mcts.data.files import complete_file
 from fairseq_mcts.metrics import Metric
@@ -64,14 +66,12 @@ def as_text(settings: Sequence[Setting], trials: Sequence[Trial], metrics: Seque
         ]
         for setting, trial in zip(settings, trials, strict=True)
     ]
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     best = best_of(trials, metrics[0].name)
-    lines = ["  ".join(map(str.rjust, header, widths))]
-    for number, row in enumerate(rows):
-        lines.append("  ".join(map(str.rjust, row, widths)) + (" *" if number == best else ""))
+    rows[best].append("*")
+    table = tabulate(rows, header, tablefmt="plain", stralign="right", disable_numparse=True)
     return "\n".join(
         [
-            *lines,
+            table,
             "",
             "charged, made: evaluations per output token, by the paper's rule and as needed",
             f"best by {metrics[0].name}: {settings[best]}",

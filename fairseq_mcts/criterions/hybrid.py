@@ -16,9 +16,10 @@ from fairseq_mcts.criterions.value import (
     ValueCriterion,
     ValueCriterionConfig,
     reading_the_reference,
+    reading_the_source,
     require_scores,
 )
-from fairseq_mcts.decoding import Network
+from fairseq_mcts.models.network import Network
 
 
 @dataclass
@@ -60,17 +61,18 @@ class HybridCriterion(ValueCriterion):
         require_scores(sample)
         self._refuse_frozen_policy(model)
         log: dict[str, Any] = {}
-        regular = model(**sample["net_input"])
+        regular = model(**reading_the_source(sample))
         cheating = model(**reading_the_reference(sample), features_only=True)
         loss = self._policy_loss(model, regular, sample, log)
         loss = loss + self.cfg.value_weight * self._value_loss(model, regular[1], sample, log)
         loss = loss + self.cfg.cheating_value_weight * self._value_loss(
             model, cheating[1], sample, log, prefix="cheating_"
         )
-        counted = sample["net_input"]["prev_output_tokens"].ne(self._pad)
+        scored = sample["scored"]
+        counted = scored["prev_output_tokens"].ne(self._pad)
         distance = losses.feature_distance(
             regular[1]["features"], cheating[1]["features"], counted
-        ) * (sample["ntokens"] / counted.sum())
+        ) * (scored["ntokens"] / counted.sum())
         log["distance"] = distance.data
         loss = loss + self.cfg.distance_weight * distance
-        return self._finish(loss, sample, sample["ntokens"], log)
+        return self._finish(loss, sample, log)

@@ -3,11 +3,10 @@
 from typing import Any
 
 import torch
-from fairseq import checkpoint_utils, utils
+from fairseq import utils
 from torch import Tensor
 
-from fairseq_mcts.data.checkpoint_dictionary import refuse_foreign_dictionary
-from fairseq_mcts.decoding import Network
+from fairseq_mcts.models.checkpoints import load_models
 
 
 class Teacher:
@@ -17,19 +16,9 @@ class Teacher:
     """
 
     def __init__(self, path: str, task: Any) -> None:
-        try:
-            models, saved = checkpoint_utils.load_model_ensemble(utils.split_paths(path), task=task)
-        except RuntimeError as error:
-            if "size mismatch" not in str(error):
-                raise
-            raise ValueError(
-                f"--teacher-path {path}: does not fit the dictionaries of the data, which have "
-                f"{len(task.source_dictionary)} and {len(task.target_dictionary)} types"
-            ) from error
-        self._models: list[Network] = models
-        for model in models:
+        self._models = load_models("--teacher-path", utils.split_paths(path), task)
+        for model in self._models:
             model.eval().requires_grad_(False)
-        refuse_foreign_dictionary("--teacher-path", path, saved, task)
 
     @torch.no_grad()
     def logprobs(self, net_input: dict[str, Tensor]) -> Tensor:

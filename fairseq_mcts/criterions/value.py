@@ -14,7 +14,7 @@ from torch import Tensor
 
 from fairseq_mcts.criterions import losses, value_quality
 from fairseq_mcts.criterions.teacher import Teacher
-from fairseq_mcts.decoding import Network
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.value_head import DEFAULT_HL_GAUSS_SIGMA
 
 POLICY_LOSSES = ChoiceEnum(["kl", "reverse-kl", "nll"])
@@ -104,16 +104,16 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         """The loss, what its gradient is divided by, and what is logged."""
         require_scores(sample)
         self._refuse_frozen_policy(model)
-        tokens = sample["ntokens"]
         output = model(**self._net_input(sample))
         log: dict[str, Any] = {}
         loss = self._policy_loss(model, output, sample, log)
         loss = loss + self.cfg.value_weight * self._value_loss(model, output[1], sample, log)
-        return self._finish(loss, sample, tokens, log)
+        return self._finish(loss, sample, log)
 
     def _finish(
-        self, loss: Tensor, sample: dict[str, Any], tokens: int, log: dict[str, Any]
+        self, loss: Tensor, sample: dict[str, Any], log: dict[str, Any]
     ) -> tuple[Tensor, int, dict[str, Any]]:
+        tokens = sample["scored"]["ntokens"]
         sample_size = sample["nsentences"] if self.cfg.sentence_avg else tokens
         log.update(
             loss=loss.data,
@@ -125,7 +125,7 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
 
     def _net_input(self, sample: dict[str, Any]) -> dict[str, Tensor]:
         if str(self.cfg.value_encoder_input) == "source":
-            return sample["net_input"]
+            return reading_the_source(sample)
         return reading_the_reference(sample)
 
     def _policy_loss(
@@ -135,14 +135,14 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         if not self.cfg.policy_weight:
             return output[0].new_zeros((), dtype=torch.float32)
         # the last position of the longest sample has read the closing eos: nothing follows
-        target = sample["target"][:, :-1]
+        target = sample["scored"]["target"][:, :-1]
         counted = target.ne(self._pad)
         logprobs = model.get_normalized_probs(output, log_probs=True).float()[:, :-1]
+        log["nll_loss"] = losses.policy_nll(logprobs.detach(), target, counted).data
         if self._teacher is None:
             loss = losses.policy_nll(logprobs, target, counted, self.cfg.label_smoothing)
-            log["nll_loss"] = losses.policy_nll(logprobs.detach(), target, counted).data
         else:
-            shorter = dict(sample["net_input"])
+            shorter = reading_the_source(sample)
             shorter["prev_output_tokens"] = shorter["prev_output_tokens"][:, :-1]
             loss = losses.policy_kl(
                 logprobs,
@@ -150,7 +150,6 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
                 counted,
                 from_teacher=str(self.cfg.policy_loss) == "reverse-kl",
             )
-            log["nll_loss"] = losses.policy_nll(logprobs.detach(), target, counted).data
             log["kl_loss"] = loss.data
         log["policy_loss"] = loss.data
         return self.cfg.policy_weight * loss
@@ -164,22 +163,23 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         prefix: str = "",
     ) -> Tensor:
         """Mean over the positions times the number of tokens, unweighted; logs under `prefix`."""
-        counted = sample["net_input"]["prev_output_tokens"].ne(self._pad)  # [B, n + 2]
+        scored = sample["scored"]
+        counted = scored["prev_output_tokens"].ne(self._pad)  # [B, n + 2]
         if str(self.cfg.value_positions) == "finished":
             counted = losses.last_positions(counted)
         sigma = self.cfg.hl_gauss_sigma if str(self.cfg.value_target) == "hl-gauss" else None
         loss = losses.value_cross_entropy(
             extra["value_logits"],
-            sample["score"],
+            scored["score"],
             model.decoder.value_head.bucket_edges,
             counted,
             sigma,
         )
-        loss = loss * (sample["ntokens"] / counted.sum())
+        loss = loss * (scored["ntokens"] / counted.sum())
         log[f"{prefix}value_loss"] = loss.data
         if not self.training:
             log[f"_{prefix}values"] = judged_values(
-                extra["value"], sample["score"], counted, self._source_keys(sample)
+                extra["value"], scored["score"], counted, self._source_keys(sample)
             )
         return loss
 
@@ -214,14 +214,13 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         sample_size = sum(log.get("sample_size", 0) for log in logging_outputs)
         loss = sum(float(log.get("loss", 0)) for log in logging_outputs)
         metrics.log_scalar("loss", loss / sample_size / math.log(2), sample_size, round=4)
-        for name in ("policy_loss", "nll_loss", "kl_loss", "value_loss", "cheating_value_loss"):
+        of_losses = ("policy_loss", "nll_loss", "kl_loss", "value_loss", "cheating_value_loss")
+        for name in (*of_losses, "distance"):
             if any(name in log for log in logging_outputs):
                 total = sum(float(log.get(name, 0)) for log in logging_outputs)
                 base = math.log(2) if name == "nll_loss" else 1.0
-                metrics.log_scalar(name, total / tokens / base, tokens, round=4)
-        if any("distance" in log for log in logging_outputs):
-            total = sum(float(log.get("distance", 0)) for log in logging_outputs)
-            metrics.log_scalar("distance", total / tokens, tokens, round=5)
+                digits = 5 if name == "distance" else 4
+                metrics.log_scalar(name, total / tokens / base, tokens, round=digits)
         if any("nll_loss" in log for log in logging_outputs):
             metrics.log_derived("ppl", lambda meters: utils.get_perplexity(meters["nll_loss"].avg))
         for prefix in ("", "cheating_"):
@@ -241,17 +240,19 @@ def refuse_idle_options(cfg: ValueCriterionConfig) -> None:
         raise ValueError("--hl-gauss-sigma: belongs to --value-target hl-gauss")
 
 
+def reading_the_source(sample: dict[str, Any]) -> dict[str, Tensor]:
+    """The input of the network: sources, and the samples whose prefixes have values."""
+    fed = sample["scored"]["prev_output_tokens"]
+    return {**sample["net_input"], "prev_output_tokens": fed}
+
+
 def reading_the_reference(sample: dict[str, Any]) -> dict[str, Tensor]:
-    """The input of the network with the reference in place of the source."""
-    return {
-        **sample["net_input"],
-        "src_tokens": sample["reference"]["src_tokens"],
-        "src_lengths": sample["reference"]["src_lengths"],
-    }
+    """The same with references in place of the sources."""
+    return {**reading_the_source(sample), **sample["scored"]["reference"]}
 
 
 def require_scores(sample: dict[str, Any]) -> None:
-    if "score" not in sample:
+    if "scored" not in sample:
         raise ValueError(
             "the data has no scores: make a folder with fairseq-mcts-relabel and train on that"
         )

@@ -9,7 +9,7 @@ _KENDALL_BLOCK = 2048
 
 
 def mean_absolute_error(values: Tensor, scores: Tensor) -> float:
-    """Of values [P] against scores [P]."""
+    """Mean absolute error of values [P] against scores [P]."""
     return float((values - scores).abs().mean())
 
 

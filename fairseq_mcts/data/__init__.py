@@ -1,1 +1,1 @@
-"""Data that carry scores: the folder, the dataset, and how such a folder is made."""
+"""Data that carry scores: the folder and the dataset."""

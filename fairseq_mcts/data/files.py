@@ -12,14 +12,14 @@ _BLOCK = 2**22  # bytes read at a time
 
 
 @contextmanager
-def complete_file(path: Path, *, workshop: Path | None = None) -> Iterator[BinaryIO]:
+def complete_file(path: Path, *, written_in: Path | None = None) -> Iterator[BinaryIO]:
     """A file to write that gets its name once it is whole and on disk.
 
     A process killed at any moment leaves the old file or the new one under `path`, never half of
-    one; other processes on any machine may do the same at the same time. What it leaves unfinished
-    lies in `workshop` (of the same file system), beside the file if not given.
+    one; other processes on any machine may do the same at the same time. Until then the file lies
+    in the folder `written_in` (of the same file system), or beside `path`.
     """
-    folder = path.parent if workshop is None else workshop
+    folder = path.parent if written_in is None else written_in
     unfinished = folder / f"{path.name}.{process_name()}.part"
     with unfinished.open("wb") as stream:
         yield stream
@@ -49,7 +49,7 @@ def process_name() -> str:
 
 
 def digest_of_files(paths: Iterable[Path]) -> str:
-    """Of the contents, not of the names: a copied or renamed file stays the same."""
+    """A digest of the contents, not of the names: a copied file has the same one."""
     digest = hashlib.blake2b(digest_size=16)
     for path in paths:
         with path.open("rb") as stream:

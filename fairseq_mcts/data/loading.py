@@ -5,7 +5,6 @@ from typing import Any
 
 from fairseq.data import (
     AppendTokenDataset,
-    LanguagePairDataset,
     StripTokenDataset,
     TruncateDataset,
 )
@@ -39,25 +38,6 @@ def load_scored_dataset(
         left_pad_source=cfg.left_pad_source,
         shuffle=split != "test",
         pad_to_multiple=cfg.required_seq_len_multiple,
-    )
-
-
-def load_reference_pairs(task: Any, split: str, folder: str) -> LanguagePairDataset:
-    """Sources and references of a split with scores, as fairseq-generate wants them."""
-    opened = _open(task, split, folder, combine=False)
-    sources = _sources(task, opened)
-    return LanguagePairDataset(
-        sources,
-        sources.sizes,
-        task.source_dictionary,
-        opened.references,
-        opened.references.sizes,
-        task.target_dictionary,
-        left_pad_source=task.cfg.left_pad_source,
-        left_pad_target=task.cfg.left_pad_target,
-        num_buckets=task.cfg.num_batch_buckets,
-        shuffle=split != "test",
-        pad_to_multiple=task.cfg.required_seq_len_multiple,
     )
 
 

@@ -62,37 +62,49 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         return {
             "id": index,
             "source": self._sources[index],
-            "target": sample,
-            "reference": self._references[index],
+            "target": self._references[index],
+            "sample": sample,
             "score": float(self._scores[index]),
         }
 
     def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
         """A batch of B rows, longest source first.
 
-        `id` [B], `score` [B] float64, `nsentences`, and `ntokens`, which counts y1 .. yn eos.
-        `net_input`: `src_tokens` [B, S], `src_lengths` [B] and `prev_output_tokens` [B, T] = eos
-        y1 .. yn eos. `target` [B, T] = y1 .. yn eos and padding: nothing follows the closing eos.
-        `reference`: `src_tokens` [B, R] and `src_lengths` [B], as an encoder takes them.
+        It is fairseq's usual batch of sources and references, whoever reads it: `id` [B],
+        `nsentences`, `ntokens`, `target` [B, R] = reference eos, and `net_input` with `src_tokens`
+        [B, S], `src_lengths` [B] and `prev_output_tokens` [B, R] = eos reference.
+
+        Beside it stands what values are learned from. `scored`: `score` [B] float64,
+        `prev_output_tokens` [B, T] = eos y1 .. yn eos, `target` [B, T] = y1 .. yn eos and padding
+        (nothing follows the closing eos), `ntokens`, which counts y1 .. yn eos, and `reference`,
+        whose `src_tokens` [B, R] and `src_lengths` [B] are as an encoder takes them.
         """
         if not samples:
             return {}
-        samples = sorted(samples, key=lambda row: -len(row["source"]))  # stable
-        eos = samples[0]["target"].new_tensor([self._eos])
-        none = samples[0]["target"].new_tensor([self._pad])
-        targets = [row["target"] for row in samples]
+        rows = sorted(samples, key=lambda row: -len(row["source"]))  # stable
+        references = [row["target"] for row in rows]
         return {
-            "id": torch.tensor([row["id"] for row in samples]),
-            "nsentences": len(samples),
-            "ntokens": sum(len(target) for target in targets),
+            "id": torch.tensor([row["id"] for row in rows]),
+            "nsentences": len(rows),
+            "ntokens": sum(map(len, references)),
             "net_input": {
-                **self._encoder_input([row["source"] for row in samples]),
-                "prev_output_tokens": self._padded([torch.cat([eos, one]) for one in targets]),
+                **self._encoder_input([row["source"] for row in rows]),
+                "prev_output_tokens": self._padded([one.roll(1) for one in references]),
             },
-            "target": self._padded([torch.cat([one, none]) for one in targets]),
+            "target": self._padded(references),
+            "scored": self._scored(rows, references),
+        }
+
+    def _scored(self, rows: list[dict[str, Any]], references: list[Tensor]) -> dict[str, Any]:
+        samples = [row["sample"] for row in rows]
+        eos, none = samples[0].new_tensor([self._eos]), samples[0].new_tensor([self._pad])
+        return {
             # float64, because fairseq rounds all float32 of a batch under --fp16 and --bf16
-            "score": torch.tensor([row["score"] for row in samples], dtype=torch.float64),
-            "reference": self._encoder_input([row["reference"] for row in samples]),
+            "score": torch.tensor([row["score"] for row in rows], dtype=torch.float64),
+            "prev_output_tokens": self._padded([torch.cat([eos, one]) for one in samples]),
+            "target": self._padded([torch.cat([one, none]) for one in samples]),
+            "ntokens": sum(map(len, samples)),
+            "reference": self._encoder_input(references),
         }
 
     def _encoder_input(self, sentences: list[Tensor]) -> dict[str, Tensor]:

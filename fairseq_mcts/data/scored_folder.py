@@ -133,7 +133,7 @@ def read_record(names: SplitNames) -> dict[str, Any]:
 
 
 def score_range(record: dict[str, Any]) -> tuple[float, float]:
-    """Between what the metric's scores can lie; null in the file is unbounded."""
+    """The bounds of the metric's scores; null in the file is unbounded."""
     low, high = record["metric"].get("range", (None, None))
     return -math.inf if low is None else low, math.inf if high is None else high
 

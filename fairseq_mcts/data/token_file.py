@@ -1,4 +1,4 @@
-"""Writing fairseq's binarised sentences (its `mmap` format) without a Python object per sentence.
+"""Writes fairseq's binarised sentences (its `mmap` format) without a Python object per sentence.
 
 fairseq's own builder keeps a list of all lengths and makes another of all offsets, which at forty
 million sentences are gigabytes; here lengths go to disk as they come.

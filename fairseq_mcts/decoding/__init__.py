@@ -1,6 +1,5 @@
 """Networks as the searches' evaluators: key/value pool, decoder steppers, device matters."""
 
-from typing import Any, TypeAlias
+from fairseq_mcts.models.network import Network
 
-#: A fairseq module whose parts are reached by name: torch types them all as "Tensor | Module".
-Network: TypeAlias = Any
+__all__ = ["Network"]

@@ -1,42 +1,44 @@
-"""`readout` in tensor operations, for scores that are not in the CPU's memory.
+"""`host_readout` in tensor operations, for scores that are not in the host's memory.
 
-Only results cross over to the host.
+Only the answers are copied to the host.
 """
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from fairseq_mcts.decoding.step_batch import places_in_groups
+from fairseq_mcts.decoding.step_batch import index_tensor, places_in_groups
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
 from fairseq_mcts.search.read_rows import TokenRules
 from fairseq_mcts.search.tree import NO_TOKEN, Float64, Int32
 
 
 def read_on_device(
-    scores: Tensor,  # [n, V] float32
+    scores: Tensor,  # [u, V] float32
     requests: Requests,
     question: Question,
     rules: TokenRules,
 ) -> Answers:
-    """`readout.read_policies`"""
+    """`host_readout.read_on_host` by tensor operations."""
+    finished, requests = requests.finished, requests.unfinished()
     logprobs = torch.log_softmax(scores, dim=-1)
     for token, penalty in zip(rules.penalised.tolist(), rules.penalties.tolist(), strict=True):
         logprobs[:, token] -= penalty
     temperature = question.temperature
-    tempered: Tensor | None = None  # [n, V] log-probabilities at the temperature
+    log_priors: Tensor | None = None  # [u, V] log-probabilities at the temperature
     if not question.over_allowed and temperature != 1.0:
-        tempered = torch.log_softmax(logprobs / temperature, dim=-1)
+        log_priors = torch.log_softmax(logprobs / temperature, dim=-1)
     rows = mask_rows(logprobs, rules, requests)
     if question.over_allowed and question.actions:
         scaled = rows if temperature == 1.0 else rows / temperature
-        tempered = torch.log_softmax(scaled, dim=-1)
+        log_priors = torch.log_softmax(scaled, dim=-1)
+    if log_priors is None:
+        log_priors = rows
 
-    weighed = rows if tempered is None else tempered
-    counts, tokens, action_logprobs, weights = best_on_device(rows, weighed, question.actions)
+    counts, tokens, action_logprobs, weights = best_on_device(rows, log_priors, question.actions)
     if question.over_allowed:
         weights = np.exp(weights)
-    # what lies behind the last action is nothing, and nothing over nothing is no number
+    # 0 after the last action; a row without any action would be NaN
     weights[np.arange(question.actions) >= counts[:, None]] = 0.0
     draws = (requests.draw_rows, requests.draw_uniforms)
     drawn = draw_on_device(rows, *draws, temperature, question.sampling)
@@ -48,7 +50,7 @@ def read_on_device(
         values=np.zeros(len(requests)),
         drawn_tokens=drawn,
         drawn_logprobs=_entries(rows, requests.draw_rows, drawn),
-    )
+    ).with_finished(finished)
 
 
 def mask_rows(
@@ -60,20 +62,17 @@ def mask_rows(
     device = logprobs.device
     single = np.flatnonzero(requests.only_token != NO_TOKEN)
     if len(single):
-        rows = torch.from_numpy(single).to(device)
-        tokens = torch.from_numpy(requests.only_token[single].astype(np.int64)).to(device)
+        rows = index_tensor(single, device)
+        tokens = index_tensor(requests.only_token[single], device)
         kept = logprobs[rows, tokens]
-    forbidden = torch.from_numpy(rules.forbidden.astype(np.int64)).to(device)
+    forbidden = index_tensor(rules.forbidden, device)
     logprobs.index_fill_(1, forbidden, -torch.inf)
     early = np.flatnonzero(~requests.eos_allowed)
     if len(early):
-        logprobs[torch.from_numpy(early).to(device), rules.eos] = -torch.inf
+        logprobs[index_tensor(early, device), rules.eos] = -torch.inf
     if len(requests.banned_rows):
-        banned = (
-            torch.from_numpy(requests.banned_rows.astype(np.int64)).to(device),
-            torch.from_numpy(requests.banned_tokens.astype(np.int64)).to(device),
-        )
-        logprobs[banned] = -torch.inf
+        banned = (requests.banned_rows, requests.banned_tokens)
+        logprobs[tuple(index_tensor(one, device) for one in banned)] = -torch.inf
     if len(single):
         logprobs[rows] = -torch.inf
         logprobs[rows, tokens] = kept
@@ -82,11 +81,11 @@ def mask_rows(
 
 def best_on_device(
     rows: Tensor,  # [n, V]
-    weighed: Tensor,  # [n, V]
+    log_priors: Tensor,  # [n, V]
     actions: int,
 ) -> tuple[Int32, Int32, Float64, Float64]:
     """Per row: how many actions there are, their tokens [n, A], and their entries [n, A] in `rows`
-    and in `weighed`."""
+    and in `log_priors`."""
     width = min(actions, rows.size(1))
     if width == 0:  # a search that only draws
         shape = (len(rows), actions)
@@ -97,32 +96,32 @@ def best_on_device(
     by_token = tokens.argsort(dim=-1)
     best, tokens = best.gather(1, by_token), tokens.gather(1, by_token)
     tokens = tokens.gather(1, best.argsort(dim=-1, descending=True, stable=True))
-    # and which of several entries that equal the last one it takes: rows with more are sorted whole
-    crowded = (rows >= best.amin(dim=-1, keepdim=True)).sum(dim=-1, keepdim=True) > width
-    found = _fetched(rows, weighed, tokens, crowded)  # in all but rare cases the one transfer
-    again = np.flatnonzero((found[:, -1] > 0) & np.isfinite(found[:, :width]).all(axis=1))
-    if len(again):
-        places = torch.from_numpy(again).to(rows.device)
-        crowd, of_crowd = rows[places], weighed[places]
-        order = crowd.argsort(dim=-1, descending=True, stable=True)[:, :width]
-        found[again] = _fetched(crowd, of_crowd, order, crowded[places])
+    # and which of the entries equal to the last one it takes: rows with such ties are sorted whole
+    is_tied = (rows >= best.amin(dim=-1, keepdim=True)).sum(dim=-1, keepdim=True) > width
+    found = _fetched(rows, log_priors, tokens, is_tied)  # in all but rare cases the one transfer
+    tied = np.flatnonzero((found[:, -1] > 0) & np.isfinite(found[:, :width]).all(axis=1))
+    if len(tied):
+        places = index_tensor(tied, rows.device)
+        tied_rows, tied_priors = rows[places], log_priors[places]
+        order = tied_rows.argsort(dim=-1, descending=True, stable=True)[:, :width]
+        found[tied] = _fetched(tied_rows, tied_priors, order, is_tied[places])
 
     allowed = ~np.isneginf(found[:, :width])  # NaN stays, to be found by the evaluator
-    in_rows, in_weighed, ids = (np.zeros((len(rows), actions), np.float64) for _ in range(3))
-    for column, whole in enumerate((in_rows, in_weighed, ids)):
+    in_rows, in_log_priors, ids = (np.zeros((len(rows), actions), np.float64) for _ in range(3))
+    for column, whole in enumerate((in_rows, in_log_priors, ids)):
         part = found[:, column * width : (column + 1) * width]
         whole[:, :width] = np.where(allowed, part, 0.0)
-    return allowed.sum(axis=1).astype(np.int32), ids.astype(np.int32), in_rows, in_weighed
+    return allowed.sum(axis=1).astype(np.int32), ids.astype(np.int32), in_rows, in_log_priors
 
 
 def _fetched(
     rows: Tensor,  # [n, V]
-    weighed: Tensor,  # [n, V]
+    log_priors: Tensor,  # [n, V]
     tokens: Tensor,  # [n, A]
     flags: Tensor,  # [n, 1]
 ) -> Float64:
     """[n, 3 A + 1] on the host: the tokens' entries in both, the tokens themselves, the flags."""
-    parts = [rows.gather(1, tokens), weighed.gather(1, tokens), tokens, flags]
+    parts = [rows.gather(1, tokens), log_priors.gather(1, tokens), tokens, flags]
     return torch.cat([part.double() for part in parts], dim=1).cpu().numpy()
 
 
@@ -137,25 +136,8 @@ def draw_on_device(
     if len(draw_rows) == 0:
         return np.zeros(0, np.int32)
     present, place, counts = np.unique(draw_rows, return_inverse=True, return_counts=True)
-    chosen = rows[torch.from_numpy(present.astype(np.int64)).to(rows.device)].double()
-    weights = torch.softmax(chosen / temperature, dim=-1)  # [p, V]
-    if 0 < drawing.top_k < rows.size(1) or drawing.top_p < 1.0:
-        order = chosen.argsort(dim=-1, descending=True, stable=True)
-        weights = weights.gather(1, order)
-        if 0 < drawing.top_k < rows.size(1):
-            weights[:, drawing.top_k :] = 0.0
-            weights /= weights.sum(dim=-1, keepdim=True)
-        if drawing.top_p < 1.0:
-            # the mass in front of each token; the same sums as the compiled kernel's
-            before = torch.nn.functional.pad(weights.cumsum(dim=-1)[:, :-1], (1, 0))
-            weights[before >= drawing.top_p] = 0.0
-            weights /= weights.sum(dim=-1, keepdim=True)
-        weights = torch.zeros_like(weights).scatter_(1, order, weights)
-    if drawing.epsilon > 0.0:
-        small = weights < drawing.epsilon
-        small.scatter_(1, chosen.argmax(dim=-1, keepdim=True), False)
-        weights[small] = 0.0
-        weights /= weights.sum(dim=-1, keepdim=True)
+    chosen = rows[index_tensor(present, rows.device)].double()
+    weights = filtered_probabilities(chosen, temperature, drawing)
     cumulative = weights.cumsum(dim=-1)  # [p, V]
     # the draws of a row side by side: a copy of its sums for each draw could fill the memory
     column = places_in_groups(place, counts)
@@ -169,11 +151,37 @@ def draw_on_device(
     return drawn[place, column]
 
 
+def filtered_probabilities(
+    logprobs: Tensor,  # [p, V]
+    temperature: float,
+    drawing: SamplingFilter,
+) -> Tensor:
+    """[p, V] probabilities at the temperature of the tokens that the filter leaves."""
+    weights = torch.softmax(logprobs / temperature, dim=-1)
+    has_top_k = 0 < drawing.top_k < logprobs.size(1)
+    if has_top_k or drawing.top_p < 1.0:
+        order = logprobs.argsort(dim=-1, descending=True, stable=True)
+        weights = weights.gather(1, order)
+        if has_top_k:
+            weights[:, drawing.top_k :] = 0.0
+            weights /= weights.sum(dim=-1, keepdim=True)
+        if drawing.top_p < 1.0:
+            # the mass before each token; the same sums as the compiled kernel's
+            before = torch.nn.functional.pad(weights.cumsum(dim=-1)[:, :-1], (1, 0))
+            weights[before >= drawing.top_p] = 0.0
+            weights /= weights.sum(dim=-1, keepdim=True)
+        weights = torch.zeros_like(weights).scatter_(1, order, weights)
+    if drawing.epsilon > 0.0:
+        is_small = weights < drawing.epsilon
+        is_small.scatter_(1, logprobs.argmax(dim=-1, keepdim=True), False)
+        weights[is_small] = 0.0
+        weights /= weights.sum(dim=-1, keepdim=True)
+    return weights
+
+
 def _entries(rows: Tensor, row_numbers: Int32, tokens: Int32) -> Float64:
+    """[d] the entries of these tokens [d] in these rows [d]."""
     if len(row_numbers) == 0:
         return np.zeros(0, np.float64)
-    index = (
-        torch.from_numpy(row_numbers.astype(np.int64)).to(rows.device),
-        torch.from_numpy(tokens.astype(np.int64)).to(rows.device),
-    )
-    return rows[index].cpu().numpy().astype(np.float64)
+    places, columns = (index_tensor(one, rows.device) for one in (row_numbers, tokens))
+    return rows[places, columns].cpu().numpy().astype(np.float64)

@@ -1,7 +1,9 @@
-"""What output layers read, of remembered prefixes, under the slot numbers of the prefix tree."""
+"""Features of remembered prefixes, under the slot numbers of the prefix tree."""
 
 import torch
 from torch import Tensor
+
+from fairseq_mcts.decoding.key_value_pool import with_capacity
 
 
 class FeaturePool:
@@ -18,10 +20,8 @@ class FeaturePool:
     def write(self, slots: Tensor, features: Tensor, capacity: int) -> None:
         """Stores the rows [n, C] of the slots [n], all of them below `capacity`."""
         if capacity > len(self._rows):
-            wider = features.new_empty((capacity, features.shape[1]))
-            if len(self._rows):
-                wider[: len(self._rows)] = self._rows
-            self._rows = wider
+            rows = self._rows if len(self._rows) else features[:0]
+            self._rows = with_capacity(rows, capacity)
         self._rows.index_copy_(0, slots, features)
 
     def read(self, slots: Tensor) -> Tensor:

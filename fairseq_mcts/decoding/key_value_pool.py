@@ -9,8 +9,8 @@ from torch import Tensor
 class KeyValuePool:
     """One key and one value row per layer and slot.
 
-    A prefix's own rows are written once, when it is evaluated; whoever extends it reads them
-    where they are. Slots that the tree frees are simply overwritten by their next owner.
+    A prefix's rows are written once, when it is evaluated; longer prefixes read them in place.
+    Slots that the tree frees are overwritten by the next prefix that gets them.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class KeyValuePool:
             return
         for tensors in (self.keys, self.values):
             for layer, rows in enumerate(tensors):
-                tensors[layer] = _with_rows(rows, capacity)
+                tensors[layer] = with_capacity(rows, capacity)
 
     def write(self, layer: int, slots: Tensor, key: Tensor, value: Tensor) -> None:
         """Stores the rows [n, ...] of the slots [n]."""
@@ -58,10 +58,11 @@ class KeyValuePool:
         return keys, values
 
 
-def _with_rows(rows: Tensor, capacity: int) -> Tensor:
+def with_capacity(rows: Tensor, capacity: int) -> Tensor:
+    """[N, ...] -> [capacity, ...] with room for more rows."""
     wider = rows.new_empty((capacity, *rows.shape[1:]))
     if len(rows):
         wider[: len(rows)] = rows
     else:
-        wider[0] = 0.0  # no garbage: padding of a path reads slot 0, and 0 · NaN would be NaN
+        wider[0] = 0.0  # padding of a path reads slot 0, and 0 · NaN would be NaN
     return wider

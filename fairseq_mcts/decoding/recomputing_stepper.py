@@ -1,4 +1,4 @@
-"""The fallback for decoders of unknown make: every prefix from its beginning, every time."""
+"""The fallback for all other decoders: every prefix from its beginning, every time."""
 
 import logging
 
@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
-from fairseq_mcts.decoding.step_batch import StepBatch
-from fairseq_mcts.decoding.stepper import EncoderOut
+from fairseq_mcts.decoding.step_batch import StepBatch, index_tensor
+from fairseq_mcts.models.multiquery_encoder import EncoderOut
 from fairseq_mcts.search.tree import NO_NODE, Tree
 
 logger = logging.getLogger(__name__)
@@ -22,8 +22,8 @@ class RecomputingStepper:
         self._pad = pad_token
         self._encoder_out: EncoderOut = {}
         logger.warning(
-            "%s is no transformer decoder that can be stepped: each prefix will be computed from "
-            "its beginning, which is slow",
+            "%s has no stepper: each prefix will be computed from its beginning, which is slow "
+            "(see docs/fast-architecture.md)",
             type(model.decoder).__name__,
         )
 
@@ -41,8 +41,8 @@ class RecomputingStepper:
         paths = batch.numpy_paths  # [n, L]
         tokens = np.where(paths == NO_NODE, self._pad, tree.token[np.maximum(paths, 0)])
         tokens[:, 0] = batch.start_token
-        inputs = torch.from_numpy(tokens.astype(np.int64)).to(batch.tokens)
-        sentences = torch.from_numpy(batch.sentences.astype(np.int64)).to(batch.tokens)
+        inputs = index_tensor(tokens, batch.tokens.device)
+        sentences = index_tensor(batch.sentences, batch.tokens.device)
         encoder_out = self._model.encoder.reorder_encoder_out(self._encoder_out, sentences)
         features = self._model.decoder.extract_features(inputs, encoder_out=encoder_out)[0]
         return features[torch.arange(len(inputs), device=inputs.device), batch.depths]

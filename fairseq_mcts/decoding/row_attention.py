@@ -1,7 +1,7 @@
-"""Attention of single queries, one a row, to keys that each row has for itself or shares.
+"""Attention of single queries, one a row, to keys of the row's own or of its whole group.
 
 Two kinds: multi-query (all heads read one key and value) and multi-head (one for each head). Their
-tensors differ, so each kind brings its own `attend` and `attend_groups`; queries come in scaled.
+tensors differ, so each kind has its own `attend` and `attend_groups`. Queries come in scaled.
 """
 
 import math
@@ -13,49 +13,35 @@ from torch import Tensor
 
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.key_value_pool import KeyValuePool
-from fairseq_mcts.decoding.linear import RowFunction, row_linear
 from fairseq_mcts.decoding.slot_attention import attend_paths
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, SentenceGroups, StepBatch
 
 
 class RowAttention(ABC):
-    """How queries [n, H, d] meet keys and values; K stands for the shape of one key row."""
+    """The shapes of one attention module, and how its queries [n, H, d] meet keys and values.
+
+    K stands for the shape of one key row.
+    """
 
     def __init__(self, attention: Network, key_shape: tuple[int, ...]) -> None:
         """`key_shape` is K."""
         self._attention = attention
-        self._heads: int = attention.num_heads
-        self._size: int = attention.head_dim
-        self._scaling: float = attention.scaling
+        self.heads: int = attention.num_heads
+        self.size: int = attention.head_dim  # d
         self.key_shape = key_shape
-        self._width = self._heads * self._size
+        self._width = self.heads * self.size
         self._key_width = math.prod(key_shape)
-        self._all: RowFunction | None = None
-        self._query: RowFunction | None = None
 
-    def query(self, x: Tensor) -> Tensor:
-        """[n, C] -> scaled queries [n, H, d]."""
-        if self._query is None:
-            self._query = row_linear(self._attention.q_proj, scales=[self._scaling])
-        return self._query(x).view(len(x), self._heads, self._size)
-
-    def attend_path(self, x: Tensor, pool: KeyValuePool, layer: int, batch: StepBatch) -> Tensor:
-        """[n, C] -> [n, H * d]: keys and values of the rows go into the pool under their slots,
-        then each row attends to what lies there of its path, itself included."""
-        if self._all is None:
-            attention = self._attention
-            layers = (attention.q_proj, attention.k_proj, attention.v_proj)
-            self._all = row_linear(*layers, scales=[self._scaling, 1.0, 1.0])
-        joint = self._all(x)  # [n, H * d + 2 |K|]
-        if joint.device.type == "cpu" and joint.dtype == torch.float32:
-            return self._attend_path_on_host(joint, pool, layer, batch)
-        return self._attend_path_on_device(joint, pool, layer, batch)
-
-    def _attend_path_on_host(
+    def attend_path_on_host(
         self, joint: Tensor, pool: KeyValuePool, layer: int, batch: StepBatch
     ) -> Tensor:
-        attended = joint.new_empty((len(joint), self._heads, self._size))
-        shape = (pool.capacity, -1, self._size)
+        """Queries, keys and values of the rows [n, H * d + 2 |K|] -> [n, H * d].
+
+        Stores the rows' keys and values in the pool; then each row attends to those of its path,
+        its own included.
+        """
+        attended = joint.new_empty((len(joint), self.heads, self.size))
+        shape = (pool.capacity, -1, self.size)
         attend_paths(
             joint.numpy(),
             pool.keys[layer].view(shape).numpy(),
@@ -66,15 +52,16 @@ class RowAttention(ABC):
         )
         return attended.flatten(1)
 
-    def _attend_path_on_device(
+    def attend_path_on_device(
         self, joint: Tensor, pool: KeyValuePool, layer: int, batch: StepBatch
     ) -> Tensor:
+        """`attend_path_on_host` by tensor operations."""
         widths = [self._width, self._key_width, self._key_width]
         query, key, value = torch.split(joint, widths, dim=1)
         shape = (len(joint), *self.key_shape)
         pool.write(layer, batch.slots, key.reshape(shape), value.reshape(shape))
         keys, values = pool.read(layer, batch.paths)
-        query = query.reshape(len(joint), self._heads, self._size)
+        query = query.reshape(len(joint), self.heads, self.size)
         return self.attend(query, keys, values, batch.path_mask)
 
     @abstractmethod
@@ -88,7 +75,7 @@ class RowAttention(ABC):
         """Each row to the keys of its group [g, T, K] under a mask [g, T]; [n, H * d]."""
 
     def key_value(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """[..., C] -> keys and values [..., K] of what many rows will attend to."""
+        """[..., C] -> keys and values [..., K] of a source that many rows attend to."""
         shape = (*source.shape[:-1], *self.key_shape)
         return (
             self._attention.k_proj(source).view(shape),
@@ -111,7 +98,7 @@ class MultiQueryRows(RowAttention):
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, groups: SentenceGroups
     ) -> Tensor:
         # all heads of a sentence's rows are one product
-        multiple = MIN_ROWS // math.gcd(MIN_ROWS, self._heads)
+        multiple = MIN_ROWS // math.gcd(MIN_ROWS, self.heads)
         grouped = groups.gather(query, multiple).flatten(1, 2)  # [g, c * H, d]
         attended = self.attend(grouped, key, value, mask)  # [g, c * H * d]
         return groups.scatter(attended.view(len(grouped), -1, self._width), multiple)

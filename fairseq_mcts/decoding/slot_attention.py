@@ -1,4 +1,4 @@
-"""Attention of rows to keys and values where they lie, compiled for CPUs.
+"""Attention of rows to keys and values that are read in place, compiled for CPUs.
 
 Prefixes attend to their own ancestors, which are scattered over the pool, and to the tokens of
 their source. Tensor operations would copy all of them into one rectangle first, padded to the

@@ -1,4 +1,4 @@
-"""Keys and values of the source sentences, once a sentence: what cross attention reads."""
+"""Keys and values of the source sentences, one copy a sentence: what cross attention reads."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -19,29 +19,22 @@ class SourceKeys(Protocol):
     def attend(
         self, attention: RowAttention, layer: int, query: Tensor, batch: StepBatch
     ) -> Tensor:
-        """Queries [n, H, d] of the rows of `batch`, each to its sentence's source; [n, H * d]."""
+        """Queries [n, H * d] of the rows of `batch`, each to its sentence's source; [n, H * d]."""
         ...
 
 
-def make_source_keys(
+def source_keys_on_host(
     keys_values: Sequence[KeysValues],
     is_padding: Tensor,  # [S, T]
 ) -> SourceKeys:
-    """In the form that suits the device."""
-    keys = keys_values[0][0]
-    if keys.device.type != "cpu" or keys.dtype != torch.float32 or _has_gaps(is_padding):
+    """For the compiled kernel, unless a source has padding between its tokens."""
+    if bool((is_padding[:, :-1] & ~is_padding[:, 1:]).any()):
         return SourceKeysOnDevice(keys_values, is_padding)
     return SourceKeysOnHost(keys_values, is_padding)
 
 
-def _has_gaps(is_padding: Tensor) -> bool:
-    """Whether any source goes on behind a padding."""
-    return bool((is_padding[:, :-1] & ~is_padding[:, 1:]).any())
-
-
 class SourceKeysOnHost:
-    """For the compiled kernel, which reads just the tokens that a sentence has; padding only behind
-    them."""
+    """For the compiled kernel, which reads a sentence's tokens but no padding after them."""
 
     def __init__(self, keys_values: Sequence[KeysValues], is_padding: Tensor) -> None:
         self._keys_values = keys_values
@@ -51,10 +44,11 @@ class SourceKeysOnHost:
         self, attention: RowAttention, layer: int, query: Tensor, batch: StepBatch
     ) -> Tensor:
         keys, values = self._keys_values[layer]
-        shape = (*keys.shape[:2], -1, query.shape[2])  # [S, T, 1 or H, d]
-        attended = torch.empty_like(query)
+        queries = query.view(len(query), attention.heads, attention.size)
+        shape = (*keys.shape[:2], -1, attention.size)  # [S, T, 1 or H, d]
+        attended = torch.empty_like(queries)
         attend_sources(
-            query.numpy(),
+            queries.numpy(),
             keys.view(shape).numpy(),
             values.view(shape).numpy(),
             self._lengths,
@@ -71,7 +65,7 @@ class SourceKeysOnDevice:
         self._keys_values = keys_values
         no_mask = keys_values[0][0].new_zeros(is_padding.shape)
         self._mask = no_mask.masked_fill_(is_padding, -torch.inf)  # [S, T]
-        # the part of it that the rows of the last step belonged to: mostly that of the next too
+        # of the sentences of the last step, which are mostly those of the next one too
         self._present: Sequence[KeysValues] = []
         self._present_mask = self._mask
         self._present_sentences: bytes | None = None
@@ -81,10 +75,12 @@ class SourceKeysOnDevice:
     ) -> Tensor:
         self._select(batch.groups)
         keys, values = self._present[layer]
+        query = query.view(len(query), attention.heads, attention.size)
         return attention.attend_groups(query, keys, values, self._present_mask, batch.groups)
 
     def _select(self, groups: SentenceGroups) -> None:
-        """Takes the sentences of `groups`; copies only when they change."""
+        """Takes the keys, values and masks of the sentences of `groups`; copies only when these
+        change."""
         if groups.sentence_bytes == self._present_sentences:
             return
         self._present_sentences = groups.sentence_bytes

@@ -4,19 +4,19 @@ Results must not depend on which other rows share a batch. Matrix kernels choose
 summation by the size of the problem, but only while it is tiny: with four rows at least each row's
 numbers are the same to the last bit in every batch. Attention in float32 on CPUs goes row by row
 (see slot_attention.py). In other types and on other devices its columns are padded to sixteen at
-least and to multiples of eight, which leaves most kernels' sums alone, but nothing tests that.
+least and to multiples of eight, which does not change most kernels' sums; there is no test of it.
 tests/decoding/test_batch_invariance.py tests float32 on a CPU with one thread.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from fairseq_mcts.search.compiled import compiled
 from fairseq_mcts.search.evaluator import Requests
 from fairseq_mcts.search.tree import NO_NODE, NO_TOKEN, Int32, Tree, write_paths
 
@@ -30,6 +30,11 @@ def padded_length(length: int) -> int:
     return max(MIN_LENGTH, -(-length // LENGTH_MULTIPLE) * LENGTH_MULTIPLE)
 
 
+def index_tensor(indices: NDArray[Any], device: torch.device) -> Tensor:
+    """int64, the shape of `indices`."""
+    return torch.from_numpy(indices.astype(np.int64, copy=False)).to(device)
+
+
 class SentenceGroups:
     """The rows of a batch by sentence: g sentences with up to c rows each.
 
@@ -40,17 +45,13 @@ class SentenceGroups:
     def __init__(self, sentences: Int32, device: torch.device) -> None:
         """`sentences` [n] is the sentence of each row."""
         self._device = device
-        self._sentences = sentences
-        present = np.empty(len(sentences), np.int64)
-        count, size = _write_runs(sentences, present)
-        if count:
-            present = present[:count]
-        else:
-            present = np.unique(sentences).astype(np.int64)
-        # how many rows each sentence has, if all have the same number and stand in order: groups
-        # are then but another view of the rows; else 0
-        self._size = size
-        self.sentences = torch.from_numpy(present).to(device)  # [g] ascending
+        present, self._groups, self._counts = np.unique(
+            sentences, return_inverse=True, return_counts=True
+        )
+        # groups are another view of rows that are sorted, with equally many of each sentence
+        is_view = (np.diff(sentences) >= 0).all() and (self._counts == self._counts[0]).all()
+        self._size = int(self._counts[0]) if is_view else 0
+        self.sentences = index_tensor(present, device)  # [g] ascending
         self.sentence_bytes = present.tobytes()  # the same, to be compared on the host
         self._layouts: dict[int, tuple[Tensor, Tensor]] = {}  # by multiple
 
@@ -79,7 +80,7 @@ class SentenceGroups:
         return self._layouts[multiple]
 
     def _new_layout(self, multiple: int) -> tuple[Tensor, Tensor]:
-        _, groups, counts = np.unique(self._sentences, return_inverse=True, return_counts=True)
+        groups, counts = self._groups, self._counts
         widest = -(-int(counts.max()) // multiple) * multiple
         place_in_group = places_in_groups(groups, counts)
         firsts = np.empty(len(counts), np.int64)
@@ -87,8 +88,8 @@ class SentenceGroups:
         rows = np.repeat(firsts[:, None], widest, axis=1)
         rows[groups, place_in_group] = np.arange(len(groups))
         return (
-            torch.from_numpy(rows.astype(np.int64)).to(self._device),
-            torch.from_numpy(groups * widest + place_in_group).to(self._device),
+            index_tensor(rows, self._device),
+            index_tensor(groups * widest + place_in_group, self._device),
         )
 
 
@@ -102,29 +103,6 @@ def places_in_groups(
     places = np.empty(len(groups), np.int64)
     places[order] = np.arange(len(groups)) - np.repeat(first, counts)
     return places
-
-
-@compiled
-def _write_runs(
-    sentences: Int32,  # [n]
-    present: NDArray[np.int64],  # [n] out: each of them once
-) -> tuple[int, int]:
-    """How many sentences there are, 0 if their rows do not stand in order, and how many rows each
-    of them has, 0 if not all the same number."""
-    count = 0
-    for row in range(len(sentences)):
-        if row > 0 and sentences[row] < sentences[row - 1]:
-            return 0, 0
-        if row == 0 or sentences[row] > sentences[row - 1]:
-            present[count] = sentences[row]
-            count += 1
-    if len(sentences) % count > 0:
-        return count, 0
-    size = len(sentences) // count
-    for row in range(len(sentences)):
-        if sentences[row] != present[row // size]:
-            return count, 0
-    return count, size
 
 
 @dataclass(frozen=True)
@@ -150,8 +128,7 @@ class StepBatch:
     @cached_property
     def paths(self) -> Tensor:
         """[n, L] `numpy_paths` on the device, with any slot as padding."""
-        on_host = torch.from_numpy(np.maximum(self.numpy_paths, 0).astype(np.int64))
-        return on_host.to(self.slots.device)
+        return index_tensor(np.maximum(self.numpy_paths, 0), self.slots.device)
 
     @cached_property
     def path_mask(self) -> Tensor:
@@ -178,9 +155,9 @@ def make_step_batch(
     return StepBatch(
         num_requested=count,
         start_token=start_token,
-        slots=torch.from_numpy(slots.astype(np.int64)).to(device),
-        tokens=torch.from_numpy(tokens).to(device),
-        depths=torch.from_numpy(depths).to(device),
+        slots=index_tensor(slots, device),
+        tokens=index_tensor(tokens, device),
+        depths=index_tensor(depths, device),
         longest=longest,
         sentences=requests.sentences[rows],
         numpy_paths=paths,

@@ -1,50 +1,66 @@
-"""Decoder steppers: the features of many prefixes in one pass, each from its parent's.
+"""The stepper of transformer decoders: features of many prefixes in one pass.
 
 Rows of a batch belong to different sentences and have different lengths; each has its own position
 and reads the keys and values of its own ancestors from the pool.
 """
 
-from typing import Protocol
-
 import torch
 import torch.nn.functional as F
-from fairseq.models.transformer import TransformerDecoderBase
 from fairseq.modules import MultiheadAttention
-from fairseq.modules.transformer_layer import TransformerDecoderLayerBase
 from torch import Tensor
 
 from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.key_value_pool import KeyValuePool
-from fairseq_mcts.decoding.linear import RowFunction, row_linear, row_norm
+from fairseq_mcts.decoding.linear import RowFunction, row_norm
+from fairseq_mcts.decoding.placement import Placement
 from fairseq_mcts.decoding.row_attention import MultiHeadRows, MultiQueryRows, RowAttention
-from fairseq_mcts.decoding.source_keys import SourceKeys, make_source_keys
+from fairseq_mcts.decoding.source_keys import SourceKeys
 from fairseq_mcts.decoding.step_batch import StepBatch
-from fairseq_mcts.models.dual_head_transformer import DualHeadMultiQueryTransformerDecoder
-from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
+from fairseq_mcts.models.multiquery_encoder import EncoderOut
 from fairseq_mcts.search.tree import Tree
 
-EncoderOut = dict[str, list[Tensor]]
 
+class LayerStep:
+    """One decoder layer's functions of rows [n, C], in the order in which they are applied.
 
-class Stepper(Protocol):
-    """Computes what a decoder's heads read."""
+    What a layer does not have (the norms before its blocks or those after them, fairseq's optional
+    scalings) is the identity: which parts there are is found out once and not at every step.
+    """
 
-    def begin(self, encoder_out: EncoderOut) -> None:
-        """Starts on the sentences of `encoder_out`; forgets those before."""
-        ...
+    def __init__(self, layer: Network, placement: Placement) -> None:
+        linear = placement.linear
+        # multi-query layers are always pre-norm
+        is_pre_norm: bool = getattr(layer, "normalize_before", True)
+        norms = (layer.self_attn_layer_norm, layer.encoder_attn_layer_norm, layer.final_layer_norm)
+        rows = [row_norm(norm) for norm in norms]
+        none: list[RowFunction] = [identity] * len(norms)
+        before, after = (rows, none) if is_pre_norm else (none, rows)
+        self.before_self_attention, self.before_cross_attention, self.before_feed_forward = before
+        self.after_self_attention, self.after_cross_attention, self.after_feed_forward = after
 
-    def reserve(self, capacity: int) -> None:
-        """Makes room for slots below `capacity`."""
-        ...
+        attention = layer.self_attn
+        self.self_attention = _row_attention(attention)
+        # to scaled queries, keys and values side by side
+        self.self_input = linear(
+            *(attention.q_proj, attention.k_proj, attention.v_proj),
+            scales=[attention.scaling, 1.0, 1.0],
+        )
+        self.self_output = chain(
+            linear(attention.out_proj), _head_scaling(layer), _optional(layer, "attn_ln")
+        )
+        attention = layer.encoder_attn
+        self.cross_attention = _row_attention(attention)
+        self.cross_input = linear(attention.q_proj, scales=[attention.scaling])  # scaled queries
+        self.cross_output = linear(attention.out_proj)
 
-    def step(self, tree: Tree, batch: StepBatch) -> Tensor:
-        """[n, C] features after the last token of each row."""
-        ...
-
-    @property
-    def bytes_per_slot(self) -> int:
-        """Memory that each remembered prefix takes."""
-        ...
+        self.scaled_residual = _residual_scaling(layer)
+        has_relu = layer.activation_fn in (F.relu, torch.relu)
+        self.feed_forward = chain(
+            linear(layer.fc1, relu=has_relu),
+            identity if has_relu else layer.activation_fn,
+            _optional(layer, "ffn_layernorm"),
+            linear(layer.fc2),
+        )
 
 
 class TransformerStepper:
@@ -54,17 +70,16 @@ class TransformerStepper:
     `RowAttention` knows about.
     """
 
-    def __init__(self, decoder: Network) -> None:
+    layer_class: type[LayerStep] = LayerStep
+
+    def __init__(self, decoder: Network, placement: Placement) -> None:
         self._input = _InputLayer(decoder)
-        self._finish = _output_steps(decoder)
-        self._layers = [_LayerStep(layer) for layer in decoder.layers]
-        parameter = next(decoder.parameters())
-        self.pool = KeyValuePool(
-            len(self._layers),
-            self._layers[0].self_attention.key_shape,
-            parameter.dtype,
-            parameter.device,
-        )
+        self._layers = [self.layer_class(layer, placement) for layer in decoder.layers]
+        self._outputs = list(map(row_norm, _modules(decoder, "layer_norm", "project_out_dim")))
+        self._attend_path = placement.attend_path
+        self._make_source_keys = placement.make_source_keys
+        key_shape = self._layers[0].self_attention.key_shape
+        self.pool = KeyValuePool(len(self._layers), key_shape, placement.dtype, placement.device)
         self._source: SourceKeys | None = None
 
     @property
@@ -74,76 +89,40 @@ class TransformerStepper:
     def begin(self, encoder_out: EncoderOut) -> None:
         # contiguous for any number of sentences: torch multiplies others in another way
         source = encoder_out["encoder_out"][0].transpose(0, 1).contiguous()  # [S, T, C]
-        is_padding = torch.zeros(source.shape[:2], dtype=torch.bool, device=source.device)
-        if encoder_out["encoder_padding_mask"]:
-            is_padding = encoder_out["encoder_padding_mask"][0].to(torch.bool)
         keys_values = [layer.cross_attention.key_value(source) for layer in self._layers]
-        self._source = make_source_keys(keys_values, is_padding)
+        self._source = self._make_source_keys(keys_values, encoder_out["encoder_padding_mask"][0])
 
     def reserve(self, capacity: int) -> None:
         self.pool.reserve(capacity)
 
     def step(self, tree: Tree, batch: StepBatch) -> Tensor:
         assert self._source is not None  # `begin` comes first
+        pool, attend_path, attend_source = self.pool, self._attend_path, self._source.attend
         x = self._input(batch)
         for index, layer in enumerate(self._layers):
-            attention = layer.self_attention
-            residual, x = x, layer.before_self_attention(x)
-            x = attention.attend_path(x, self.pool, index, batch)
-            x = layer.behind_self_attention(residual + layer.self_output(x))
+            residual, x = x, layer.self_input(layer.before_self_attention(x))
+            x = attend_path(layer.self_attention, x, pool, index, batch)
+            x = layer.after_self_attention(residual + layer.self_output(x))
 
-            attention = layer.cross_attention
-            residual, x = x, layer.before_cross_attention(x)
-            x = self._source.attend(attention, index, attention.query(x), batch)
-            x = layer.behind_cross_attention(residual + layer.cross_output(x))
+            residual, x = x, layer.cross_input(layer.before_cross_attention(x))
+            x = attend_source(layer.cross_attention, index, x, batch)
+            x = layer.after_cross_attention(residual + layer.cross_output(x))
 
             residual, x = layer.scaled_residual(x), layer.before_feed_forward(x)
-            x = layer.behind_feed_forward(residual + layer.feed_forward(x))
-        for step in self._finish:
-            x = step(x)
+            x = layer.after_feed_forward(residual + layer.feed_forward(x))
+        for function in self._outputs:
+            x = function(x)
         return x
 
 
-class _LayerStep:
-    """One decoder layer's parts, whichever of the two kinds it is of.
-
-    What a layer does not have (the norms in front of its blocks or those behind them, fairseq's
-    optional scalings) is the identity: which parts there are is found out once and not at every
-    step.
-    """
-
-    def __init__(self, layer: Network) -> None:
-        self.self_attention = _rows(layer.self_attn)
-        self.cross_attention = _rows(layer.encoder_attn)
-        # multi-query layers are always pre-norm
-        before_blocks: bool = getattr(layer, "normalize_before", True)
-        norms = (layer.self_attn_layer_norm, layer.encoder_attn_layer_norm, layer.final_layer_norm)
-        rows = [row_norm(norm) for norm in norms]
-        none: list[RowFunction] = [_identity] * len(norms)
-        before, behind = (rows, none) if before_blocks else (none, rows)
-        self.before_self_attention, self.before_cross_attention, self.before_feed_forward = before
-        self.behind_self_attention, self.behind_cross_attention, self.behind_feed_forward = behind
-        self.self_output = _in_turn(
-            row_linear(layer.self_attn.out_proj), _head_scaling(layer), _optional(layer, "attn_ln")
-        )
-        self.cross_output = row_linear(layer.encoder_attn.out_proj)
-        has_relu = layer.activation_fn in (F.relu, torch.relu)
-        self.feed_forward = _in_turn(
-            row_linear(layer.fc1, relu=has_relu),
-            _identity if has_relu else layer.activation_fn,
-            _optional(layer, "ffn_layernorm"),
-            row_linear(layer.fc2),
-        )
-        self.scaled_residual = _residual_scaling(layer)
-
-
-def _identity(x: Tensor) -> Tensor:
+def identity(x: Tensor) -> Tensor:
+    """The part that a layer does not have."""
     return x
 
 
-def _in_turn(*functions: RowFunction) -> RowFunction:
-    """All but the identities, one after the other."""
-    first, *others = [one for one in functions if one is not _identity]
+def chain(*functions: RowFunction) -> RowFunction:
+    """Each function of the one before's result, without identities."""
+    first, *others = [one for one in functions if one is not identity]
     if not others:
         return first
 
@@ -158,14 +137,14 @@ def _in_turn(*functions: RowFunction) -> RowFunction:
 
 def _optional(layer: Network, name: str) -> RowFunction:
     module = getattr(layer, name, None)
-    return _identity if module is None else row_norm(module)
+    return identity if module is None else row_norm(module)
 
 
 def _head_scaling(layer: Network) -> RowFunction:
     """fairseq's --scale-heads: [n, H * d] -> the same."""
     factors = getattr(layer, "c_attn", None)
     if factors is None:
-        return _identity
+        return identity
     shape = (-1, layer.nh, layer.head_dim)
     return lambda x: (x.view(shape) * factors[:, None]).flatten(1)
 
@@ -173,10 +152,10 @@ def _head_scaling(layer: Network) -> RowFunction:
 def _residual_scaling(layer: Network) -> RowFunction:
     """fairseq's --scale-resids."""
     factors = getattr(layer, "w_resid", None)
-    return _identity if factors is None else lambda x: factors * x
+    return identity if factors is None else lambda x: factors * x
 
 
-def _rows(attention: Network) -> RowAttention:
+def _row_attention(attention: Network) -> RowAttention:
     if isinstance(attention, MultiheadAttention):
         return MultiHeadRows(attention)
     return MultiQueryRows(attention)
@@ -190,7 +169,7 @@ class _InputLayer:
         self._tokens = decoder.embed_tokens
         self._before_positions = _modules(decoder, "quant_noise", "project_in_dim")
         self._positions = decoder.embed_positions
-        self._behind_positions = _modules(decoder, "layernorm_embedding")
+        self._after_positions = _modules(decoder, "layernorm_embedding")
 
     def __call__(self, batch: StepBatch) -> Tensor:
         """[n, C]"""
@@ -199,14 +178,9 @@ class _InputLayer:
             x = module(x)
         if self._positions is not None:
             x += position_rows(self._positions, batch.depths, batch.longest)
-        for module in self._behind_positions:
+        for module in self._after_positions:
             x = module(x)
         return x
-
-
-def _output_steps(decoder: Network) -> list[RowFunction]:
-    """What the decoder does behind its last layer."""
-    return [row_norm(module) for module in _modules(decoder, "layer_norm", "project_out_dim")]
 
 
 def _modules(decoder: Network, *names: str) -> list[Network]:
@@ -216,7 +190,7 @@ def _modules(decoder: Network, *names: str) -> list[Network]:
 
 
 def position_rows(table: Network, depths: Tensor, longest: int) -> Tensor:
-    """[n, C] rows of fairseq's position table, learned or sinusoidal; it starts behind padding.
+    """[n, C] rows of fairseq's position table, learned or sinusoidal, which begins with padding.
 
     All depths are below `longest`, which the host knows without asking the device.
     """
@@ -228,43 +202,3 @@ def position_rows(table: Network, depths: Tensor, longest: int) -> Tensor:
         wider = table.get_embedding(needed, table.embedding_dim, table.padding_idx)
         table.weights = wider.to(table.weights)
     return table.weights.to(depths.device)[positions]
-
-
-def can_step(decoder: Network) -> bool:
-    """Whether `TransformerStepper` computes just what this decoder does.
-
-    A subclass with its own forward pass, or a variant that the stepper does not know, has to be
-    evaluated by the decoder itself.
-    """
-    if isinstance(decoder, MultiQueryTransformerDecoder):
-        return any(
-            _computes_as(decoder, kind, "forward", "extract_features", "output_layer")
-            for kind in (MultiQueryTransformerDecoder, DualHeadMultiQueryTransformerDecoder)
-        )
-    if not isinstance(decoder, TransformerDecoderBase) or decoder.cross_self_attention:
-        return False
-    steps = ("forward", "extract_features", "extract_features_scriptable", "output_layer")
-    return _computes_as(decoder, TransformerDecoderBase, *steps) and all(
-        _is_plain_layer(layer) for layer in decoder.layers
-    )
-
-
-def _computes_as(decoder: Network, known: type, *methods: str) -> bool:
-    """Whether a decoder has these methods of the `known` class, and not its own ones."""
-    return all(getattr(type(decoder), name) is getattr(known, name) for name in methods)
-
-
-def _is_plain_layer(layer: Network) -> bool:
-    if not isinstance(layer, TransformerDecoderLayerBase) or layer.encoder_attn is None:
-        return False
-    if type(layer).forward is not TransformerDecoderLayerBase.forward:
-        return False
-    if type(layer).residual_connection is not TransformerDecoderLayerBase.residual_connection:
-        return False
-    return all(
-        type(attention).forward is MultiheadAttention.forward
-        and attention.bias_k is None
-        and not attention.add_zero_attn
-        and not attention.use_xformers
-        for attention in (layer.self_attn, layer.encoder_attn)
-    )

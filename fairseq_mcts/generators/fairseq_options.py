@@ -4,39 +4,6 @@ from typing import Any
 
 from fairseq_mcts.generators.decoder_flags import flag, flags_instead_of
 
-#: fairseq's generation options that every search honours, through `Limits` or because fairseq's
-#: commands see to them before or after the generator (tests/generators/test_generation_options.py
-#: shows it of each one of this file)
-HONOURED = {
-    "nbest",
-    "max_len_a",
-    "max_len_b",
-    "min_len",
-    "match_source_len",
-    "unkpen",
-    "prefix_size",
-    "no_repeat_ngram_size",
-    "sacrebleu",
-    "score_reference",
-}
-#: options without effect in fairseq itself on translation models: nothing of fairseq reads them,
-#: only other tasks do (speech with two decoders, iterative refinement), or fairseq's parser
-#: overwrites them (no_seed_provided)
-WITHOUT_EFFECT_IN_FAIRSEQ = {
-    "no_early_stop",
-    "no_seed_provided",
-    "no_beamable_mm",
-    "eos_token",
-    "beam_mt",
-    "max_len_a_mt",
-    "max_len_b_mt",
-    "lenpen_mt",
-    "iter_decode_eos_penalty",
-    "iter_decode_max_iter",
-    "iter_decode_force_max_iter",
-    "iter_decode_with_beam",
-    "iter_decode_with_external_reranker",
-}
 #: options of fairseq's beam search that the searches have no place for, and why; None: a decoder
 #: has an option of its own in its place
 REFUSED: dict[str, str | None] = {

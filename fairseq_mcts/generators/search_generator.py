@@ -3,7 +3,7 @@
 import hashlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,6 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.network_evaluator import (
     Member,
     NetworkEvaluator,
@@ -21,10 +20,12 @@ from fairseq_mcts.decoding.network_evaluator import (
     make_members,
 )
 from fairseq_mcts.generators.output_lines import PrintedHypothesis
-from fairseq_mcts.generators.search_metric import SearchMetric, TextDecoders
+from fairseq_mcts.generators.search_metric import SearchMetric
 from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.generators.tree_recorder import TreeRecorder, WatchedSentence
 from fairseq_mcts.metrics.base import Metric
+from fairseq_mcts.metrics.text import TextDecoders
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.search import Decoder, Hypothesis, Run, run_decoder
 from fairseq_mcts.search.compiled import announce_compilation
 from fairseq_mcts.search.constraints import make_constraints
@@ -67,12 +68,14 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         limits: Limits,
         seed: int,
         metric: Metric | None = None,
-        text_decoders: TextDecoders | None = None,
+        text_decoders: Callable[[], TextDecoders] | None = None,
         max_bytes: int | None = None,
         cheating_value: bool = False,
         trees: TreeRecorder | None = None,
     ) -> None:
-        """`cheating_value` lets the value read the reference instead of the source: no
+        """`text_decoders` is called at the first batch, when the task knows its BPE and tokenizer.
+
+        `cheating_value` lets the value read the reference instead of the source: no
         translation system, but an analysis of what a better value would bring."""
         super().__init__(
             models,
@@ -172,10 +175,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         sources = [sentence.source for sentence in sentences]
         longest, shortest = self._length_limits([len(source) for source in sources])
         evaluator = NetworkEvaluator(
-            members,
-            self._vocabulary,
-            start_token=bos_token,
-            max_bytes=self._max_bytes,
+            members, self._vocabulary, start_token=bos_token, max_bytes=self._max_bytes
         )
         references = [one.reference for one in sentences if one.reference is not None]
         evaluator.begin(sources, references or None)
@@ -267,8 +267,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
     def _search_metric(self, sources: list[Tensor]) -> SearchMetric | None:
         if self._metric is None or self._text_decoders is None:
             return None
-        source_text, target_text = self._text_decoders()
-        return SearchMetric(self._metric, target_text, source_text.decode_batch(sources))
+        texts = self._text_decoders()
+        return SearchMetric(self._metric, texts.target, texts.source.decode_batch(sources))
 
     def _packed(self, hypothesis: Hypothesis, device: torch.device) -> PrintedHypothesis:
         """A hypothesis in fairseq's form."""

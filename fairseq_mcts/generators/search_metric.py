@@ -1,13 +1,13 @@
 """A metric for score-based searches: from token ids to texts to scores."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
 
 
 class SearchMetric:
-    """Scores finished sentences of a batch against their sources; see `search.options.Metric`."""
+    """Scores finished sentences of a batch against their sources; see `search.driver.Metric`."""
 
     batched = True
 
@@ -19,7 +19,3 @@ class SearchMetric:
     def __call__(self, sentences: list[int], tokens: list[tuple[int, ...]]) -> list[float]:
         texts = [self._target_text.decode(one) for one in tokens]
         return self._metric.score(texts, [self._sources[sentence] for sentence in sentences])
-
-
-#: makes the texts' decoders once the task knows its BPE and tokenizer: (source, target)
-TextDecoders = Callable[[], tuple[TextDecoder, TextDecoder]]

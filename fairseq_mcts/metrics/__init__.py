@@ -22,7 +22,7 @@ from fairseq_mcts.metrics.registry import (
     parse_metric_spec,
     register_metric,
 )
-from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.metrics.text import TextDecoder, TextDecoders, text_decoders
 
 __all__ = [
     "BertScore",
@@ -39,10 +39,12 @@ __all__ = [
     "MetricConfig",
     "PairedResult",
     "TextDecoder",
+    "TextDecoders",
     "build_metric",
     "metric_class",
     "metric_names",
     "paired_bootstrap",
     "parse_metric_spec",
     "register_metric",
+    "text_decoders",
 ]

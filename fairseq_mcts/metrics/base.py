@@ -53,12 +53,12 @@ class Metric(ABC):
         return self.name
 
     def statistics(self, hypotheses: Sequence[str], others: Sequence[str]) -> FloatArray:
-        """Per-sentence numbers whose sum over a corpus gives its score: `# [N, K]`."""
+        """Per-sentence numbers whose sum over a corpus gives its score: [N, K]."""
         scores = np.asarray(self.score(hypotheses, others), dtype=np.float64)  # [N]
         return np.stack([scores, np.ones_like(scores)], axis=1)
 
     def aggregate(self, totals: FloatArray) -> float:
-        """The score of a corpus from the sum `# [K]` of its sentences' statistics."""
+        """The score of a corpus from the sum [K] of its sentences' statistics."""
         return float(totals[0] / totals[1])
 
     def corpus_score(self, hypotheses: Sequence[str], others: Sequence[str]) -> float:
@@ -77,7 +77,7 @@ class Metric(ABC):
         return "reference" if self.privileged else "source"
 
     def check_pairs(self, hypotheses: Sequence[str], others: Sequence[str]) -> None:
-        """Refuse what cannot be paired; a single string would silently be read as characters."""
+        """Refuses what cannot be paired; a single string would silently be read as characters."""
         if isinstance(hypotheses, str) or isinstance(others, str):
             raise TypeError(f"{self.name}: expected two sequences of texts, got a single text")
         if len(hypotheses) != len(others):

@@ -85,7 +85,7 @@ class BertScore(Metric):
         return self._pairs.embedder.encoder.layer
 
     def fit_idf(self, texts: Sequence[str], source: str = "given") -> None:
-        """Take inverse document frequencies from `texts`, as bert-score does from references."""
+        """Takes inverse document frequencies from `texts`, as bert-score does from references."""
         if not self.config.idf:
             raise ValueError(f"{self.name}: frequencies are given but idf is off")
         self._pairs.fit_idf(texts)

@@ -36,7 +36,7 @@ def paired_bootstrap(
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
 ) -> PairedResult:
-    """Compare two systems on the same resampled test sets.
+    """Compares two systems on the same resampled test sets.
 
     Index draw and p-value are those of `sacrebleu --paired-bs`, so that for BLEU and chrF both
     programs report the same number for the same seed; but for systems with equal outputs, where

@@ -1,7 +1,7 @@
 """A bounded memory that forgets what was used longest ago."""
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -29,8 +29,20 @@ class LruCache(Generic[Key, Value]):
         self._entries.move_to_end(key)
         return entry[0]
 
+    def partition(self, keys: Iterable[Key]) -> tuple[dict[Key, Value], list[Key]]:
+        """What is kept for the keys, and those for which nothing is; repetitions count once."""
+        kept: dict[Key, Value] = {}
+        missing: list[Key] = []
+        for key in dict.fromkeys(keys):
+            value = self.get(key)
+            if value is None:
+                missing.append(key)
+            else:
+                kept[key] = value
+        return kept, missing
+
     def put(self, key: Key, value: Value, cost: int = 1) -> None:
-        """Keep `value`, forgetting older ones as far as its cost demands."""
+        """Keeps `value`, forgetting older ones as far as its cost demands."""
         previous = self._entries.pop(key, None)
         if previous is not None:
             self.cost -= previous[1]
@@ -43,7 +55,7 @@ class LruCache(Generic[Key, Value]):
             self.cost -= dropped
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forgets everything."""
         self._entries.clear()
         self.cost = 0
 

@@ -61,14 +61,7 @@ class CometQE(Metric):
     def score(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[float]:
         self.check_pairs(hypotheses, others)
         pairs = list(zip(hypotheses, others, strict=True))
-        scores: dict[tuple[str, str], float] = {}
-        new: list[tuple[str, str]] = []
-        for pair in dict.fromkeys(pairs):
-            known = self._known.get(pair)
-            if known is None:
-                new.append(pair)
-            else:
-                scores[pair] = known
+        scores, new = self._known.partition(pairs)
         if new:
             scores.update(zip(new, self._predict(new), strict=True))
             for pair in new:
@@ -97,7 +90,7 @@ class CometQE(Metric):
 
 
 def load_comet(model: str) -> CometModel:
-    """Load a checkpoint file, or a model by its hub name."""
+    """Loads a checkpoint file, or a model by its hub name."""
     try:
         comet = import_module("comet")
     except ImportError as error:

@@ -41,9 +41,9 @@ class TextEmbedder:
         self._kept: LruCache[str, Vectors] = LruCache(cache_mb << 20)
 
     def embed_batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-        """Encode `texts` in batches of similar length.
+        """Encodes `texts` in batches of similar length.
 
-        Yields the positions in `texts` of a batch, its vectors `# [B, T, D]` and ids `# [B, T]`;
+        Yields the positions in `texts` of a batch, its vectors [B, T, D] and ids [B, T];
         what lies behind a text's end is marked by the id -1.
         """
         ids = self.encoder.tokenize(texts)
@@ -62,14 +62,7 @@ class TextEmbedder:
 
     def embed_kept(self, texts: Iterable[str]) -> dict[str, Vectors]:
         """Vectors of texts that will be asked for again, from memory where they are known."""
-        found: dict[str, Vectors] = {}
-        new: list[str] = []
-        for text in dict.fromkeys(texts):
-            known = self._kept.get(text)
-            if known is None:
-                new.append(text)
-            else:
-                found[text] = known
+        found, new = self._kept.partition(texts)
         for batch, embeddings, tokens in self.embed_batches(new):
             for row, index in enumerate(batch):
                 length = int((tokens[row] >= 0).sum())
@@ -101,7 +94,7 @@ class PairScorer:
         self._known: LruCache[tuple[str, str], tuple[float, float]] = LruCache(remembered_pairs)
 
     def fit_idf(self, texts: Sequence[str]) -> None:
-        """Weigh tokens by their inverse document frequency in `texts` from now on."""
+        """Weighs tokens by their inverse document frequency in `texts` from now on."""
         if not texts:
             raise ValueError("inverse document frequencies need at least one text")
         counts = torch.zeros_like(self._weights)  # [V]
@@ -116,18 +109,13 @@ class PairScorer:
     ) -> list[tuple[float, float]]:
         """(precision, recall) of each pair; pairs known already cost nothing."""
         pairs = list(zip(hypotheses, others, strict=True))
-        scores: dict[tuple[str, str], tuple[float, float]] = {}
+        scores, missing = self._known.partition(pairs)
         new: dict[str, list[str]] = {}  # hypothesis -> what it is to be compared with
-        for pair in dict.fromkeys(pairs):
-            known = self._known.get(pair)
-            if known is None:
-                new.setdefault(pair[0], []).append(pair[1])
-            else:
-                scores[pair] = known
-        if new:
-            for pair, score in self._match(new):
-                scores[pair] = score
-                self._known.put(pair, score)
+        for hypothesis, other in missing:
+            new.setdefault(hypothesis, []).append(other)
+        for pair, score in self._match(new):
+            scores[pair] = score
+            self._known.put(pair, score)
         return [scores[pair] for pair in pairs]
 
     def _match(
@@ -152,7 +140,7 @@ class PairScorer:
                 )
 
     def _plain_weights(self) -> Tensor:
-        """All tokens weigh the same, but for the symbols that open and close a text: `# [V]`."""
+        """All tokens weigh the same, but for the symbols that open and close a text: [V]."""
         tokenizer = self.embedder.encoder.tokenizer
         weights = torch.ones(len(tokenizer), device=self.embedder.device)
         for symbol in (tokenizer.cls_token_id, tokenizer.sep_token_id):
@@ -161,13 +149,13 @@ class PairScorer:
         return weights
 
     def _weigh(self, embeddings: Tensor, tokens: Tensor) -> TokenBatch:
-        """One side of a batch from vectors `# [B, T, D]` and ids `# [B, T]`, padded with -1."""
+        """One side of a batch from vectors [B, T, D] and ids [B, T], padded with -1."""
         mask = tokens >= 0
         return TokenBatch(embeddings, self._weights[tokens.clamp_min(0)] * mask, mask)
 
 
 def _pad(texts: Sequence[Vectors]) -> tuple[Tensor, Tensor]:
-    """Kept texts as one batch: vectors `# [B, U, D]` and ids `# [B, U]`, -1 behind the end."""
+    """Kept texts as one batch: vectors [B, U, D] and ids [B, U], -1 behind the end."""
     embeddings = torch.nn.utils.rnn.pad_sequence(
         [text.embeddings for text in texts], batch_first=True
     )

@@ -67,13 +67,13 @@ class Encoder:
 
     @torch.inference_mode()
     def __call__(self, tokens: Tensor, mask: Tensor) -> Tensor:
-        """Vectors of the chosen layer: tokens, mask `# [B, T]` -> `# [B, T, D]`."""
+        """Vectors of the chosen layer: tokens, mask [B, T] -> [B, T, D]."""
         output: Tensor = self.model(tokens, attention_mask=mask)[0]
         return output
 
 
 def load_encoder(name: str, layer: int | None = None, device: str | None = None) -> Encoder:
-    """Load `name`, a local folder or a hub name, up to `layer` (default: see `default_layer`)."""
+    """Loads `name`, a local folder or a hub name, up to `layer` (default: see `default_layer`)."""
     major = int(transformers.__version__.split(".")[0])
     if major >= _FIRST_UNSUPPORTED_MAJOR:
         raise ImportError(
@@ -131,7 +131,7 @@ def fingerprint(name: str) -> str:
 
 @cache  # every cell of a table of scores asks for it, and weights may be gigabytes
 def _hash_of_weights(files: tuple[tuple[Path, int, int], ...]) -> str:
-    """Of the contents of files, each with its size and the time of its last change."""
+    """The hash of the contents of files, each with its size and the time of its last change."""
     digest = hashlib.sha256()
     for path, _, _ in files:
         with path.open("rb") as stream:
@@ -183,7 +183,7 @@ def _looks_like_path(name: str) -> bool:
 
 
 def check_local_folder(name: str) -> None:
-    """Refuse early a path that is no model folder; transformers would ask the hub about it."""
+    """Refuses early a path that is no model folder; transformers would ask the hub about it."""
     folder = Path(name).expanduser()
     if not folder.exists():
         if _looks_like_path(name):
@@ -224,7 +224,7 @@ def _not_found(name: str, error: OSError) -> str:
 
 @contextmanager
 def _quiet_transformers() -> Iterator[None]:
-    """Silence the warnings about weights left out: leaving layers out is the purpose here."""
+    """Silences the warnings about weights left out: leaving layers out is the purpose here."""
     before = transformers.logging.get_verbosity()
     transformers.logging.set_verbosity_error()
     try:

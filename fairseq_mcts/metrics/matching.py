@@ -15,7 +15,7 @@ class TokenBatch(NamedTuple):
 
 
 def greedy_match(hypotheses: TokenBatch, others: TokenBatch) -> tuple[Tensor, Tensor]:
-    """Precision and recall `# [B]`: each token takes its most similar counterpart.
+    """Precision and recall [B]: each token takes its most similar counterpart.
 
     Padding never takes part. (bert-score lets it in with similarity 0, so that there a token with
     no positive similarity at all scores differently according to its neighbours in the batch.)
@@ -32,6 +32,6 @@ def greedy_match(hypotheses: TokenBatch, others: TokenBatch) -> tuple[Tensor, Te
 
 
 def _weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
-    """`# [B, T], [B, T] -> [B]`; positions without weight may hold anything, even infinities."""
+    """[B, T], [B, T] -> [B]; positions without weight may hold anything, even infinities."""
     weighted = torch.where(weights > 0, values * weights, 0.0)
     return weighted.sum(dim=1) / weights.sum(dim=1).clamp_min(torch.finfo(weights.dtype).tiny)

@@ -18,7 +18,7 @@ _FALSE = {"0", "false", "no", "off"}
 def register_metric(
     name: str, config: type[MetricConfig] = MetricConfig
 ) -> Callable[[MetricType], MetricType]:
-    """Class decorator: make a `Metric` known under `name`, with `config` as its options."""
+    """Class decorator: makes a `Metric` known under `name`, with `config` as its options."""
     if not name or set(name) & set(":,= "):
         raise ValueError(f"metric name {name!r}: must not be empty or hold ':', ',', '=' or spaces")
 
@@ -47,7 +47,7 @@ def metric_class(name: str) -> type[Metric]:
 
 
 def parse_metric_spec(spec: str) -> tuple[str, dict[str, str]]:
-    """Split `name:option=value,option=value` into the name and its options."""
+    """Splits `name:option=value,option=value` into the name and its options."""
     name, _, rest = spec.partition(":")
     options: dict[str, str] = {}
     for item in filter(None, (part.strip() for part in rest.split(","))):
@@ -61,7 +61,7 @@ def parse_metric_spec(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def build_metric(spec: str, options: Mapping[str, Any] | None = None) -> Metric:
-    """Build the metric that `spec` names; `options` add to those in `spec`, which win."""
+    """Builds the metric that `spec` names; `options` add to those in `spec`, which win."""
     name, spec_options = parse_metric_spec(spec)
     cls, config_class = _lookup(name)
     config = _make_config(name, config_class, {**(options or {}), **spec_options})
@@ -93,7 +93,7 @@ def _make_config(
 
 
 def _convert(name: str, key: str, value: Any, hint: Any) -> Any:
-    """Text from a command line to the type of the field; other values pass unchanged."""
+    """Turns text of a command line into the type of the field; other values pass unchanged."""
     if not isinstance(value, str):
         return value
     if get_origin(hint) in (Union, UnionType):  # Optional[X]

@@ -45,7 +45,7 @@ def read_lines(path: Path | str) -> list[str]:
 
 
 def read_system(path: Path | str) -> SystemOutput:
-    """Read a file of either kind; which one shows in its lines."""
+    """Reads a file of either kind, which shows in its lines."""
     path = Path(path)
     lines = read_lines(path)
     if any(_GENERATED.match(line) for line in lines):
@@ -54,7 +54,7 @@ def read_system(path: Path | str) -> SystemOutput:
 
 
 def _read_generated(path: Path, lines: Iterable[str]) -> SystemOutput:
-    """Bring the S, T and D lines into the order of the test set; the first D of an id is its best.
+    """Brings the S, T and D lines into the order of the test set; the first D of an id is its best.
 
     Shards may simply be concatenated. Log lines and lines of other letters are passed over.
     """

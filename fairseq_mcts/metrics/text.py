@@ -5,7 +5,7 @@ The one place where this happens, so that search, relabelling and reports score 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 # A plain word list can hold a stray "@@"; a subword dictionary is full of them.
 _SUBWORD_SHARE = 0.05
@@ -23,6 +23,16 @@ class _Dictionary(Protocol):
         escape_unk: bool = False,
         extra_symbols_to_ignore: Iterable[int] | None = None,
     ) -> str: ...
+
+
+class _Task(Protocol):
+    """What is used of fairseq's tasks of translation."""
+
+    @property
+    def source_dictionary(self) -> _Dictionary: ...
+
+    @property
+    def target_dictionary(self) -> _Dictionary: ...
 
 
 class _Codec(Protocol):
@@ -83,8 +93,30 @@ class TextDecoder:
         return [self.decode(row, escape_unk=escape_unk) for row in rows]
 
 
+class TextDecoders(NamedTuple):
+    """The decoders of both languages of a task."""
+
+    source: TextDecoder
+    target: TextDecoder
+
+
+def text_decoders(
+    task: _Task,
+    bpe: _Codec | None = None,
+    tokenizer: _Codec | None = None,
+    *,
+    post_process: str | None = None,
+) -> TextDecoders:
+    """Makes the decoders of a task; the options are those of `TextDecoder`."""
+    source, target = (
+        TextDecoder(dictionary, bpe, tokenizer, post_process=post_process)
+        for dictionary in (task.source_dictionary, task.target_dictionary)
+    )
+    return TextDecoders(source, target)
+
+
 def _refuse_bare_subwords(dictionary: _Dictionary) -> None:
-    """Without a BPE a subword dictionary would give metrics text that nobody writes."""
+    """Refuses subwords without a BPE: metrics would see text that nobody writes."""
     symbols: Sequence[str] = getattr(dictionary, "symbols", ())
     marked = sum(symbol.startswith("\u2581") or symbol.endswith("@@") for symbol in symbols)
     if marked > _SUBWORD_SHARE * len(symbols):

@@ -40,7 +40,7 @@ class DualHeadMultiQueryTransformerDecoder(MultiQueryTransformerDecoder):
         encoder_out: EncoderOut,
         incremental_state: IncrementalState | None = None,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """Add two extras to those of the policy's decoder:
+        """Adds two extras to those of the policy's decoder:
 
         - `value_logits`: over the buckets, [B, T, buckets];
         - `value`: float32 [B, T].

@@ -35,17 +35,19 @@ def build_token_embedding(
 
 
 def build_position_embedding(
-    max_positions: int, embed_dim: int, padding_idx: int, *, learned: bool
+    embed_tokens: nn.Embedding, max_positions: int, *, learned: bool
 ) -> PositionTable:
     """fairseq's positions, sinusoidal or learned; they count tokens, never padding."""
-    positions = PositionalEmbedding(max_positions, embed_dim, padding_idx, learned=learned)
+    positions = PositionalEmbedding(
+        max_positions, embed_tokens.embedding_dim, embed_tokens.padding_idx, learned=learned
+    )
     if learned:
         init_embedding(positions, std=1.0)  # positions are added without embed_scale
     return positions
 
 
 def check_length(length: int, positions: PositionTable, option: str) -> None:
-    """Refuse a batch that learned positions were not made for (sinusoidal ones go on)."""
+    """Refuses a batch that is too long for learned positions; sinusoidal ones have no end."""
     if length > positions.max_positions:
         raise ValueError(
             f"a batch is {length} tokens long, but {option} was {positions.max_positions} when "

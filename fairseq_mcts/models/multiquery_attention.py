@@ -62,7 +62,7 @@ class MultiQueryAttention(FairseqIncrementalState, nn.Module):  # type: ignore[m
         static_source: bool = False,
         need_weights: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the output [B, T, C] and, if wanted, the heads' mean weights [B, T, S].
+        """Returns the output [B, T, C] and, if wanted, the heads' mean weights [B, T, S].
 
         With an `incremental_state`, `source` holds only what is new and is appended to what
         earlier calls left there. If `static_source`, it is the same in every call (the encoder's
@@ -110,7 +110,7 @@ class MultiQueryAttention(FairseqIncrementalState, nn.Module):  # type: ignore[m
         incremental_state: IncrementalState,
         new_order: Tensor,  # [B']
     ) -> None:
-        """Let row i of the cache become the present row `new_order[i]` (fairseq's protocol).
+        """Lets row i of the cache become the present row `new_order[i]` (fairseq's protocol).
 
         Cross attention is reordered as well, though a beam search moves rows only within a
         sentence: a caller that moves them across sentences must not read another's source.

@@ -116,7 +116,7 @@ _COUNTS = (
 
 
 def check_config(cfg: MultiQueryTransformerConfig) -> None:
-    """Refuse sizes that no model can have, by the name of the option."""
+    """Refuses sizes that no model can have, by the name of the option."""
     for name in _COUNTS:
         if getattr(cfg, name) < 1:
             raise ValueError(f"{_flag(name)} must be at least 1, got {getattr(cfg, name)}")

@@ -12,10 +12,7 @@ from torch import Tensor, nn
 from fairseq_mcts.models.embeddings import build_position_embedding, check_length
 from fairseq_mcts.models.initialisation import depth_scaled, init_linear, init_linear_modules
 from fairseq_mcts.models.multiquery_attention import IncrementalState
-from fairseq_mcts.models.multiquery_config import (
-    MultiQueryTransformerConfig,
-    layer_settings,
-)
+from fairseq_mcts.models.multiquery_config import MultiQueryTransformerConfig, layer_settings
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
 from fairseq_mcts.models.multiquery_layers import MultiQueryDecoderLayer
 
@@ -38,10 +35,7 @@ class MultiQueryTransformerDecoder(FairseqIncrementalDecoder):  # type: ignore[m
         self.embed_tokens = embed_tokens
         self.embed_scale = math.sqrt(cfg.decoder_embed_dim)
         self.embed_positions = build_position_embedding(
-            cfg.max_target_positions,
-            cfg.decoder_embed_dim,
-            self.padding_idx,
-            learned=cfg.decoder_learned_pos,
+            embed_tokens, cfg.max_target_positions, learned=cfg.decoder_learned_pos
         )
         self.dropout_module = FairseqDropout(cfg.dropout, module_name=type(self).__name__)
 
@@ -67,7 +61,7 @@ class MultiQueryTransformerDecoder(FairseqIncrementalDecoder):  # type: ignore[m
         incremental_state: IncrementalState | None = None,
         features_only: bool = False,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """Return policy logits [B, T, vocabulary] and the extras of `extract_features`.
+        """Returns policy logits [B, T, vocabulary] and the extras of `extract_features`.
 
         With `features_only` the first item is the features [B, T, C] instead. With an
         `incremental_state` only the last token is new: everything returned has T = 1.
@@ -81,7 +75,7 @@ class MultiQueryTransformerDecoder(FairseqIncrementalDecoder):  # type: ignore[m
         encoder_out: EncoderOut,
         incremental_state: IncrementalState | None = None,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """Return what the heads read, [B, T, C], and a dictionary of extras:
+        """Returns what the heads read, [B, T, C], and a dictionary of extras:
 
         - `attn`: list of the last layer's cross attention, mean over heads, [B, T, S];
         - `inner_states`: the embedded input and each layer's output, [T, B, C] as in fairseq;

@@ -9,10 +9,7 @@ from torch import Tensor, nn
 
 from fairseq_mcts.models.embeddings import build_position_embedding, check_length
 from fairseq_mcts.models.initialisation import depth_scaled, init_linear_modules
-from fairseq_mcts.models.multiquery_config import (
-    MultiQueryTransformerConfig,
-    layer_settings,
-)
+from fairseq_mcts.models.multiquery_config import MultiQueryTransformerConfig, layer_settings
 from fairseq_mcts.models.multiquery_layers import MultiQueryEncoderLayer
 
 #: What an encoder hands to the decoder; a list is empty where there is nothing.
@@ -32,10 +29,7 @@ class MultiQueryTransformerEncoder(FairseqEncoder):  # type: ignore[misc]
         self.embed_tokens = embed_tokens
         self.embed_scale = math.sqrt(cfg.encoder_embed_dim)
         self.embed_positions = build_position_embedding(
-            cfg.max_source_positions,
-            cfg.encoder_embed_dim,
-            self.padding_idx,
-            learned=cfg.encoder_learned_pos,
+            embed_tokens, cfg.max_source_positions, learned=cfg.encoder_learned_pos
         )
         self.dropout_module = FairseqDropout(cfg.dropout, module_name=type(self).__name__)
 
@@ -52,7 +46,7 @@ class MultiQueryTransformerEncoder(FairseqEncoder):  # type: ignore[misc]
         src_lengths: Tensor | None = None,  # [B] without padding
         return_all_hiddens: bool = False,
     ) -> EncoderOut:
-        """Encode a batch; the keys and layouts are those of fairseq's transformer encoder."""
+        """Encodes a batch; the keys and layouts are those of fairseq's transformer encoder."""
         length = src_tokens.size(1)
         if src_lengths is not None and length > self.embed_positions.max_positions:
             length = int(src_lengths.max())  # padding has no positions
@@ -85,7 +79,7 @@ class MultiQueryTransformerEncoder(FairseqEncoder):  # type: ignore[misc]
         encoder_out: EncoderOut,
         new_order: Tensor,  # [B']
     ) -> EncoderOut:
-        """Let row i become the present row `new_order[i]`."""
+        """Lets row i become the present row `new_order[i]`."""
         batch_dim = {"encoder_padding_mask": 0}
         return {
             name: [rows.index_select(batch_dim.get(name, 1), new_order) for rows in tensors]

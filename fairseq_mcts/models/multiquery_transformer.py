@@ -22,7 +22,7 @@ class MultiQueryTransformerModel(FairseqEncoderDecoderModel):  # type: ignore[mi
     def build_model(
         cls, cfg: MultiQueryTransformerConfig, task: Any
     ) -> "MultiQueryTransformerModel":
-        """Make a new model for the dictionaries of the task."""
+        """Makes a new model for the dictionaries of the task."""
         check_config(cfg)
         source, target = task.source_dictionary, task.target_dictionary
         source_table, target_table = _build_token_embeddings(cfg, source, target)
@@ -39,7 +39,7 @@ class MultiQueryTransformerModel(FairseqEncoderDecoderModel):  # type: ignore[mi
         return_all_hiddens: bool = False,
         features_only: bool = False,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """Encode and decode with teacher forcing; returns what the decoder returns."""
+        """Encodes and decodes with teacher forcing; returns what the decoder returns."""
         encoder_out = self.encoder(
             src_tokens, src_lengths=src_lengths, return_all_hiddens=return_all_hiddens
         )

@@ -9,12 +9,11 @@ from argparse import Namespace
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from fairseq import checkpoint_utils
 from fairseq.models import FairseqEncoderDecoderModel, build_model, register_model
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
-from fairseq_mcts.data.checkpoint_dictionary import refuse_foreign_dictionary
+from fairseq_mcts.models.checkpoints import load_model
 from fairseq_mcts.models.value_head import ValueHead, resolve_range
 from fairseq_mcts.models.value_options import ValueHeadOptions
 
@@ -44,7 +43,7 @@ class PolicyWithValueConfig(ValueHeadOptions):
 
 
 class TowerValueHead(ValueHead):
-    """A value head behind residual feed-forward blocks of its own."""
+    """A value head on top of residual feed-forward blocks of its own."""
 
     def __init__(self, embed_dim: int, *, layers: int, low: float, high: float, buckets: int):
         super().__init__(embed_dim, low=low, high=high, buckets=buckets)
@@ -86,9 +85,7 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
             policy_model = cfg.policy_model
             policy = build_model(_model_config(json.loads(policy_model)), task)
         elif cfg.policy_path is not None:
-            models, saved = checkpoint_utils.load_model_ensemble([cfg.policy_path], task=task)
-            refuse_foreign_dictionary("--policy-path", cfg.policy_path, saved, task)
-            policy = models[0]
+            policy, saved = load_model("--policy-path", cfg.policy_path, task)
             policy_model = json.dumps(_as_plain(saved.model))
         else:
             raise ValueError("--arch policy_with_value needs --policy-path")

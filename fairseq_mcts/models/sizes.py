@@ -45,7 +45,7 @@ SIZES: dict[str, dict[str, int | float]] = {
 
 
 def apply_size(size: str, cfg: Any) -> None:
-    """Fill in what the command line left open (fairseq calls this with the bare arguments, and
+    """Fills in what the command line left open (fairseq calls this with the bare arguments, and
     again with the complete configuration, which has nothing left to fill in)."""
     for name, value in SIZES[size].items():
         if not hasattr(cfg, name):
@@ -53,7 +53,7 @@ def apply_size(size: str, cfg: Any) -> None:
 
 
 def register_sizes() -> None:
-    """Register every family in every size; a second call finds all of them registered."""
+    """Registers every family in every size; a second call finds all of them registered."""
     for family in FAMILIES:
         for size in SIZES:
             if (name := f"{family}_{size}") not in ARCH_MODEL_REGISTRY:

@@ -15,6 +15,9 @@ from torch import Tensor, nn
 
 logger = logging.getLogger(__name__)
 
+#: How far the float32 mean of some hundred buckets may be from the exact one, relative to them.
+VALUE_ROUNDING = 1e-4
+
 #: Width of HL-Gauss targets in buckets, as recommended by Farebrother et al. (2024).
 DEFAULT_HL_GAUSS_SIGMA = 0.75
 
@@ -36,7 +39,7 @@ def make_bucket_edges(low: float, high: float, buckets: int) -> Tensor:
 
 
 def resolve_range(low: float | None, high: float | None) -> tuple[float, float]:
-    """A range with [0, 1] for the ends that nobody gave."""
+    """The range of the buckets: an end that is not given is that of [0, 1]."""
     return (0.0 if low is None else low), (1.0 if high is None else high)
 
 
@@ -87,11 +90,16 @@ def expected_value(
     return (torch.softmax(logits, dim=-1, dtype=torch.float32) * means).sum(dim=-1)
 
 
+def has_value_head(model: Any) -> bool:
+    """Whether a model gives values."""
+    return hasattr(getattr(model, "decoder", None), "value_head")
+
+
 class ValueHead(nn.Module):
     """A linear map from decoder features to bucket logits, and the range of the buckets.
 
-    The range travels in the checkpoint as a buffer: whoever decodes needs no flag for it, and
-    the range a model was trained with wins over its configuration.
+    The range is saved in checkpoints as a buffer: decoding needs no flag for it, and the range that
+    a model was trained with wins over its configuration.
     """
 
     bucket_edges: Tensor  # float32 [K + 1]
@@ -113,15 +121,23 @@ class ValueHead(nn.Module):
     def high(self) -> float:
         return float(self.bucket_edges[-1])
 
+    @property
+    def highest_value(self) -> float:
+        """No value is greater: it is a mean of bucket means, but for rounding.
+
+        Searches prune by it. A head without this property is taken to have no upper bound.
+        """
+        return self.high + VALUE_ROUNDING * max(abs(self.low), abs(self.high))
+
     def set_range(self, low: float, high: float) -> None:
-        """Spread the buckets over another range, such as the observed one of training scores."""
+        """Spreads the buckets over another range, such as the observed one of training scores."""
         self.bucket_edges.copy_(make_bucket_edges(low, high, self.num_buckets))
 
     def forward(
         self,
         features: Tensor,  # [..., embed_dim]
     ) -> tuple[Tensor, Tensor]:
-        """Return the bucket logits [..., K] and the value, float32 [...]."""
+        """Returns the bucket logits [..., K] and the value, float32 [...]."""
         logits = self.projection(features)
         return logits, expected_value(logits, bucket_means(self.bucket_edges))
 
@@ -134,7 +150,7 @@ class ValueHead(nn.Module):
                 state_dict[f"{name}.{key}"] = tensor
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "ValueHead":
-        """Follow moves between devices, but keep the range in float32 under half() and the
+        """Follows moves between devices, but keeps the range in float32 under half() and the
         like: rounded to float16 it would shift, and stay shifted in every checkpoint."""
         exact = self.bucket_edges
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]

@@ -48,7 +48,7 @@ class Layout:
 
 def lay_out(pruned: PrunedTree, box_width: float, text_width: TextWidth) -> Layout:
     """Places the shown nodes; `text_width` measures tokens and remarks."""
-    depths = _depths(pruned)
+    depths = pruned.tree.depths()
     token_widths = _token_widths(pruned, depths, box_width, text_width)
     lefts = [0.0]  # of the boxes, by depth
     for token_width in token_widths:
@@ -79,23 +79,16 @@ def lay_out(pruned: PrunedTree, box_width: float, text_width: TextWidth) -> Layo
     return Layout(nodes, rests, box_width, max(ends), (rows + 1) * ROW)
 
 
-def _depths(pruned: PrunedTree) -> dict[int, int]:
-    """Of the shown nodes."""
-    depths = {0: 0}
-    for number in sorted(pruned.children)[1:]:  # parents come before their children
-        depths[number] = depths[pruned.tree.nodes[number].parent] + 1
-    return depths
-
-
 def _token_widths(
     pruned: PrunedTree,
-    depths: dict[int, int],
+    depths: list[int],
     box_width: float,
     text_width: TextWidth,
 ) -> list[float]:
     """Room for the tokens that lead to depth 1, 2, …; remarks may use that of the boxes too."""
-    widths = [0.0] * max(depths.values())
-    for number, depth in depths.items():
+    widths = [0.0] * max(depths[number] for number in pruned.children)
+    for number in pruned.children:
+        depth = depths[number]
         if number:
             needed = text_width(token_label(pruned.tree.nodes[number].piece)) + 2 * MARGIN
             widths[depth - 1] = max(widths[depth - 1], needed)

@@ -45,8 +45,8 @@ class PrunedTree:
 
 
 def prune(tree: SearchTree, rule: Pruning) -> PrunedTree:
-    """Applies the rule."""
-    depths = _depths(tree)
+    """Chooses what the rule shows of a tree."""
+    depths = tree.depths()
     chosen = set(tree.chosen)
     min_visits = rule.min_visits
     if min_visits is None:
@@ -65,14 +65,6 @@ def prune(tree: SearchTree, rule: Pruning) -> PrunedTree:
     for siblings in children.values():
         siblings.sort(key=lambda one: (one not in chosen, -tree.nodes[one].visits, one))
     return PrunedTree(tree, min_visits, rule.depth, children, hidden)
-
-
-def _depths(tree: SearchTree) -> list[int]:
-    """Tokens between the root and each node."""
-    depths = [0]
-    for node in tree.nodes[1:]:
-        depths.append(depths[node.parent] + 1)
-    return depths
 
 
 def _least_visits(tree: SearchTree, depths: list[int], rule: Pruning) -> int:

@@ -36,6 +36,13 @@ class SearchTree:
     chosen: tuple[int, ...]
     nodes: tuple[TreeNode, ...]  # parents before their children, the root first
 
+    def depths(self) -> list[int]:
+        """The number of tokens between the root and each node."""
+        depths = [0]
+        for node in self.nodes[1:]:
+            depths.append(depths[node.parent] + 1)
+        return depths
+
 
 def save_tree(tree: SearchTree, path: Path) -> None:
     """Writes `tree`, one node a line, so that the file can be read and compared by eye."""

@@ -3,17 +3,10 @@
 `fairseq-generate` gives a scorer the reference and the hypothesis, never the source. But it first
 hands each batch to `task.inference_step` and then scores that batch's sentences one by one in the
 same order. So the task announces the sources of a batch before it decodes it, and a scorer that
-compares with the source takes one per sentence:
-
-    def inference_step(self, generator, models, sample, **kwargs):
-        announce_sources(sample, self.source_text)  # a TextDecoder
-        return super().inference_step(generator, models, sample, **kwargs)
+compares with the source takes one per sentence.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
-
-from fairseq_mcts.metrics.text import TextDecoder
 
 
 class SourceFeed:
@@ -45,9 +38,3 @@ class SourceFeed:
 
 SOURCES = SourceFeed()
 """The one feed of a process: fairseq gives task and scorer no other thing in common."""
-
-
-def announce_sources(sample: dict[str, Any], decoder: TextDecoder) -> None:
-    """Announce the sources of a fairseq batch as text, if a scorer wants them."""
-    if SOURCES.wanted:
-        SOURCES.announce(decoder.decode(row) for row in sample["net_input"]["src_tokens"])

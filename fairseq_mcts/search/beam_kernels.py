@@ -17,14 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairseq_mcts.search.compiled import compiled
-from fairseq_mcts.search.tree import (
-    NO_NODE,
-    Float64,
-    Int32,
-    Tree,
-    allocate_child,
-    release_branch,
-)
+from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, Tree, allocate_child, release_branch
 
 Int64 = NDArray[np.int64]
 

@@ -17,7 +17,7 @@ from fairseq_mcts.search.decoder import Run
 from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.options import Count
-from fairseq_mcts.search.results import Evaluations, Hypothesis
+from fairseq_mcts.search.results import Evaluations
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, release_branch
 
@@ -48,8 +48,6 @@ class BeamSearch(TreeStore):
         self._value_of_proposals = replace(self.question, policy=False)
         self._policy_of_beams = replace(self.question, value=False, again=True)
         self._beams = _new_beams(widths, widest)
-        self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
-        self._active = np.arange(self.num_sentences, dtype=np.int32)
         self._begun = False
 
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
@@ -94,9 +92,6 @@ class BeamSearch(TreeStore):
 
     def receive_scores(self, scores: Float64) -> None:
         raise AssertionError("beam search asks for no scores")
-
-    def results(self) -> list[list[Hypothesis]]:
-        return self._results
 
     def _begin(self) -> Requests:
         self._begun = True

@@ -35,13 +35,7 @@ class Constraints:
         banned_rows, banned_tokens = self._banned(tree, slots, rows)
         return Requests(
             slots=slots,
-            sentences=rows.sentences,
-            parents=rows.parents,
-            tokens=rows.tokens,
-            depths=rows.depths,
-            finished=rows.finished,
-            only_token=rows.only_token,
-            eos_allowed=rows.eos_allowed,
+            **rows._asdict(),
             banned_rows=banned_rows,
             banned_tokens=banned_tokens,
             draw_rows=draw_rows,

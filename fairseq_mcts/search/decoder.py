@@ -176,11 +176,7 @@ class Decoder(ABC, Generic[OptionsT]):
 
     @classmethod
     def with_options(
-        cls,
-        given: Mapping[str, Any],
-        *,
-        preset: str | None = None,
-        budget: Count | None = None,
+        cls, given: Mapping[str, Any], *, preset: str | None = None, budget: Count | None = None
     ) -> "Decoder[Any]":
         """The decoder with what is given, which beats the budget, which beats the preset."""
         infos = cls.option_infos()

@@ -67,20 +67,13 @@ class Requests:
             return self
         rows = np.flatnonzero(~self.finished)
         place = (np.cumsum(~self.finished) - 1).astype(np.int32)  # [n]
-        return Requests(
-            slots=self.slots[rows],
-            sentences=self.sentences[rows],
-            parents=self.parents[rows],
-            tokens=self.tokens[rows],
-            depths=self.depths[rows],
-            finished=self.finished[rows],
-            only_token=self.only_token[rows],
-            eos_allowed=self.eos_allowed[rows],
+        of_rows = ("slots", "sentences", "parents", "tokens", "depths", "finished", "only_token")
+        return replace(
+            self,
+            **{name: getattr(self, name)[rows] for name in (*of_rows, "eos_allowed")},
             # finished prefixes have neither bans nor draws
             banned_rows=place[self.banned_rows],
-            banned_tokens=self.banned_tokens,
             draw_rows=place[self.draw_rows],
-            draw_uniforms=self.draw_uniforms,
         )
 
 

@@ -27,20 +27,8 @@ from fairseq_mcts.search.mcts_records import (
     State,
     Statistics,
 )
-from fairseq_mcts.search.mcts_rules import (
-    chosen_action,
-    select_action,
-    select_at_root,
-    update_q,
-)
-from fairseq_mcts.search.tree import (
-    NO_NODE,
-    Int32,
-    Records,
-    Tree,
-    allocate_child,
-    release_subtree,
-)
+from fairseq_mcts.search.mcts_rules import chosen_action, select_action, select_at_root, update_q
+from fairseq_mcts.search.tree import NO_NODE, Int32, Records, Tree, allocate_child, release_subtree
 
 
 @compiled
@@ -108,12 +96,7 @@ def back_up(
 
 @compiled
 def expand(
-    tree: Tree,
-    statistics: Statistics,
-    state: State,
-    leaf: int,
-    value: float,
-    rules: Rules,
+    tree: Tree, statistics: Statistics, state: State, leaf: int, value: float, rules: Rules
 ) -> None:
     """Makes `leaf` a node of the current search tree and backs its value up."""
     node = statistics.nodes[leaf]

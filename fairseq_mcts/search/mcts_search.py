@@ -69,8 +69,6 @@ class MctsSearch(TreeStore):
         self._steps: list[list[Step]] = [[] for _ in range(self.num_sentences)]
         # finished sentences met on the way, if more than one is wanted: tokens -> hypothesis
         self._met: list[dict[tuple[int, ...], Hypothesis]] = [{} for _ in range(self.num_sentences)]
-        self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
-        self._active = np.arange(self.num_sentences, dtype=np.int32)
         self._answered = self._active  # those that can go on
         self.make_room(self.num_sentences)
         for sentence in range(self.num_sentences):
@@ -158,9 +156,6 @@ class MctsSearch(TreeStore):
 
     def receive_scores(self, scores: Float64) -> None:
         self._statistics.nodes["score"][self._scored_slots] = scores
-
-    def results(self) -> list[list[Hypothesis]]:
-        return self._results
 
     def _look_at_decision(self, sentence: int) -> None:
         """While a token's search tree is whole: the trace, who else watches, and the finished

@@ -46,11 +46,9 @@ class SampleSearch(TreeStore):
         counts = per_sentence("samples", samples, self.num_sentences)
         longest = int(run.constraints.max_len.max(initial=0)) + 1
         self._samples = _new_samples(counts, _seeds(run.seed, self.num_sentences), longest)
-        self._active = np.arange(self.num_sentences, dtype=np.int32)
         self._answers: Answers | None = None
         self._draw_owner = np.zeros(0, np.int32)
         self._draw_sentence = np.zeros(0, np.int32)
-        self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
         # sentences whose samples are all there, with their distinct texts, while scores are out
         self._unscored: list[tuple[int, dict[tuple[int, ...], int]]] = []
 
@@ -73,9 +71,6 @@ class SampleSearch(TreeStore):
             self._rank(sentence, distinct, scores[begin : begin + len(distinct)].tolist())
             begin += len(distinct)
         self._unscored = []
-
-    def results(self) -> list[list[Hypothesis]]:
-        return self._results
 
     def _begin(self) -> Int32:
         self.make_room(self.num_sentences)
@@ -147,15 +142,8 @@ class SampleSearch(TreeStore):
 
     def _in_order(self, sentence: int) -> list[Hypothesis]:
         """The first `n_best` samples as they were drawn."""
-        samples = self._samples
-        evaluations = Evaluations(int(samples.charged[sentence]), int(samples.made[sentence]))
-        hypotheses = []
-        for sample in range(int(samples.num_samples[sentence]))[: self._n_best]:
-            tokens = self._tokens(sentence, sample)
-            logprobs = tuple(samples.logprob[sentence, sample, : len(tokens)].tolist())
-            total = sum(logprobs)
-            hypotheses.append(Hypothesis(tokens, total, logprobs, None, total, evaluations))
-        return hypotheses
+        count = int(self._samples.num_samples[sentence])
+        return [self._hypothesis(sentence, sample) for sample in range(count)[: self._n_best]]
 
     def _distinct(self, sentence: int) -> dict[tuple[int, ...], int]:
         """The sentences that were sampled, each with its first sample."""
@@ -168,17 +156,23 @@ class SampleSearch(TreeStore):
     def _rank(
         self, sentence: int, distinct: dict[tuple[int, ...], int], scores: list[float]
     ) -> None:
-        samples = self._samples
-        evaluations = Evaluations(int(samples.charged[sentence]), int(samples.made[sentence]))
-        hypotheses = []
-        for (tokens, sample), score in zip(distinct.items(), scores, strict=True):
-            logprobs = samples.logprob[sentence, sample, : len(tokens)].tolist()
-            hypotheses.append(
-                Hypothesis(tokens, sum(logprobs), tuple(logprobs), score, score, evaluations)
-            )
+        hypotheses = [
+            self._hypothesis(sentence, sample, score)
+            for sample, score in zip(distinct.values(), scores, strict=True)
+        ]
         # a stable sort of samples in their order: of equal ones the earlier sample
         hypotheses.sort(key=lambda hypothesis: (-hypothesis.score, -hypothesis.logprob))
         self._results[sentence] = hypotheses[: self._n_best]
+
+    def _hypothesis(self, sentence: int, sample: int, score: float | None = None) -> Hypothesis:
+        """A sample with its score; without one its likelihood stands in for it."""
+        samples = self._samples
+        tokens = self._tokens(sentence, sample)
+        logprobs = tuple(samples.logprob[sentence, sample, : len(tokens)].tolist())
+        total = sum(logprobs)
+        evaluations = Evaluations(int(samples.charged[sentence]), int(samples.made[sentence]))
+        ranked_by = total if score is None else score
+        return Hypothesis(tokens, total, logprobs, score, ranked_by, evaluations)
 
 
 def _seeds(seed: int | Sequence[int], num_sentences: int) -> kernels.Int64:

@@ -31,10 +31,16 @@ class TreeStore:
     ) -> None:
         self.constraints = constraints
         self.tree: Tree = new_tree(capacity, num_actions)
+        self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
+        self._active = np.arange(self.num_sentences, dtype=np.int32)  # sentences not yet finished
 
     @property
     def num_sentences(self) -> int:
         return len(self.constraints.max_len)
+
+    def results(self) -> list[list[Hypothesis]]:
+        """See `driver.Search`."""
+        return self._results
 
     def make_room(self, slots: int) -> bool:
         """Makes sure that `slots` more prefixes fit; whether the tree had to grow."""
@@ -69,11 +75,7 @@ class TreeStore:
             _store_values(self.tree, requests.slots, answers.values)
 
     def hypothesis(
-        self,
-        node: int,
-        value: float | None,
-        score: float,
-        evaluations: Evaluations,
+        self, node: int, value: float | None, score: float, evaluations: Evaluations
     ) -> Hypothesis:
         """The finished sentence that ends in the slot `node`."""
         slots = path_slots(self.tree, np.array([node], np.int32))[0, 1:]

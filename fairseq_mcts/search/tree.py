@@ -137,12 +137,7 @@ def enlarged_tree(tree: Tree, capacity: int) -> Tree:
 
 @compiled
 def allocate(
-    tree: Tree,
-    sentence: int,
-    parent: int,
-    action: int,
-    token: int,
-    logprob: float,
+    tree: Tree, sentence: int, parent: int, action: int, token: int, logprob: float
 ) -> int:
     """A slot for the prefix `parent` + `token`; the caller has made sure that one is free."""
     tree.free_count[0] -= 1

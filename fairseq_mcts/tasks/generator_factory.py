@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 import torch
-from fairseq import checkpoint_utils, utils
+from fairseq import utils
 
-from fairseq_mcts.data.checkpoint_dictionary import refuse_foreign_dictionary
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.network_evaluator import has_value_head
 from fairseq_mcts.generators import output_lines
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
 from fairseq_mcts.generators.tree_recorder import make_recorder
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
+from fairseq_mcts.models.checkpoints import load_models
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.search import Decoder
 from fairseq_mcts.tasks.text import TaskText
 
@@ -96,23 +96,12 @@ class GeneratorFactory:
         return [model.to(like) for model in self._value_models[path]]
 
     def _load_value(self, path: str) -> list[Network]:
-        task = self._task
-        try:
-            loaded, saved = checkpoint_utils.load_model_ensemble(utils.split_paths(path), task=task)
-        except OSError as error:
-            raise ValueError(f"--value-path {path}: {error}") from error
-        except RuntimeError as error:  # torch's list of weights whose shapes differ
-            raise ValueError(
-                f"--value-path {path}: does not fit this data's dictionaries of "
-                f"{len(task.source_dictionary)} and {len(task.target_dictionary)} symbols, or "
-                f"is damaged: {error}"
-            ) from error
-        refuse_foreign_dictionary("--value-path", path, saved, task)
-        for model in loaded:
+        models = load_models("--value-path", utils.split_paths(path), self._task)
+        for model in models:
             if not has_value_head(model):
                 raise ValueError(f"--value-path {path}: holds a model without a value head")
             model.make_generation_fast_()
-        return loaded
+        return models
 
 
 def _build_metric(spec: Optional[str]) -> Optional[Metric]:

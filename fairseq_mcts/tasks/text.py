@@ -2,7 +2,7 @@
 
 from typing import Any, Optional
 
-from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.metrics.text import TextDecoders, text_decoders
 
 
 class TaskText:
@@ -19,7 +19,7 @@ class TaskText:
         self.tokenizer = tokenizer
         self.is_tokenizer_known = True
 
-    def decoders(self, post_process: Optional[str]) -> tuple[TextDecoder, TextDecoder]:
+    def decoders(self, post_process: Optional[str]) -> TextDecoders:
         """Of sources and of targets."""
         if not self.is_tokenizer_known:
             raise ValueError(
@@ -28,13 +28,9 @@ class TaskText:
                 "hub.task.build_tokenizer(hub.cfg.tokenizer) and hub.task.build_bpe(hub.cfg.bpe)"
             )
         try:
-            source, target = (
-                TextDecoder(dictionary, self.bpe, self.tokenizer, post_process=post_process)
-                for dictionary in (self._task.source_dictionary, self._task.target_dictionary)
-            )
+            return text_decoders(self._task, self.bpe, self.tokenizer, post_process=post_process)
         except ValueError as error:
             raise ValueError(
                 f"a metric reads text, not subwords: give --bpe, or --search-post-process (beside "
                 f"--post-process, which only concerns the output): {error}"
             ) from error
-        return source, target

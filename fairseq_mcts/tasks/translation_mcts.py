@@ -21,10 +21,10 @@ from omegaconf import OmegaConf, open_dict
 
 from fairseq_mcts.data.loading import load_scored_dataset, split_names
 from fairseq_mcts.data.value_range import observed_range, refuse_narrow_range, set_value_range
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.network_evaluator import has_value_head
 from fairseq_mcts.generators.decoding_checks import check_decoding, refuse_misspelt
 from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
 from fairseq_mcts.scoring.sources import SOURCES
 from fairseq_mcts.search.registry import decoder_class, on_registration
@@ -246,9 +246,9 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
 
     def _source_texts(self, sample: dict[str, Any]) -> Iterator[str]:
         """The sources of a batch, decoded when a scorer asks: it may be for another task."""
-        source_text, _ = self._text.decoders(self.cfg.search_post_process)
+        texts = self._text.decoders(self.cfg.search_post_process)
         for row in sample["net_input"]["src_tokens"]:
-            yield source_text.decode(row)
+            yield texts.source.decode(row)
 
 
 def _take_new_decoders() -> None:

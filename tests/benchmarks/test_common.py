@@ -1,4 +1,4 @@
-"""Bars, medians, reports, and the table that is made of them."""
+"""Bars, medians and reports."""
 
 import argparse
 import json
@@ -69,29 +69,3 @@ def test_report_becomes_a_row_of_the_table(tmp_path: Path) -> None:
     assert content["machine"]["torch"]
     table = render.render([content])
     assert "| overhead | small | search / network | 1.23 | ≤ 1.25 | met |" in table
-
-
-def test_trained_models_are_taken_from_the_demo(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    names = ("overhead", "exact_reuse")
-    found = render.commands("base", tmp_path, names, tmp_path / "results")
-    assert list(found) == ["overhead-base"]
-    assert found["overhead-base"][-2:] == ["--size", "base"]
-    assert "exact_reuse: left out" in capsys.readouterr().out
-    checkpoint = tmp_path / render.CHECKPOINT
-    checkpoint.parent.mkdir()
-    checkpoint.touch()
-    found = render.commands("base", tmp_path, names, tmp_path / "results")
-    assert str(checkpoint) in found["exact_reuse"]
-
-
-def test_every_benchmark_of_the_folder_is_run() -> None:
-    folder = Path(render.__file__).parent
-    helpers = {"common", "networks", "random_metric", "render", "searches", "trained", "vmcts"}
-    helpers |= {"dual_heads", "without_memory"}
-    helpers |= {path.stem for path in folder.glob("listing_*.py")}
-    # these two compare with packages or data that `make bench` does not bring
-    by_hand = {"tree_cost", "metric_speed"}
-    names = {path.stem for path in folder.glob("*.py")} - helpers - by_hand
-    assert names == {*render.SIZED, *render.TRAINED}

@@ -186,11 +186,11 @@ def test_the_table_is_not_lost_when_its_file_cannot_be_written(capsys, files, tm
         )
     assert stop.value.code == 2
     shown = capsys.readouterr()
-    assert shown.out.startswith("system  bleu")
+    assert shown.out.split()[:2] == ["system", "bleu"]
     assert str(report) in shown.err
 
 
-@pytest.mark.parametrize("page", ["README.md", "examples/custom_metric/README.md"])
+@pytest.mark.parametrize("page", ["docs/metrics.md", "examples/custom_metric/README.md"])
 def test_the_commands_that_are_explained_compare_two_systems(page) -> None:
     text = (REPOSITORY / page).read_text(encoding="utf-8").replace("\\\n", " ")
     commands = re.findall(r"^fairseq-mcts-score (.*)$", text, re.MULTILINE)
@@ -230,4 +230,4 @@ def test_command_runs_as_a_program(files) -> None:
         text=True,
         check=True,
     )
-    assert run.stdout.startswith("system  bleu")
+    assert run.stdout.split()[:2] == ["system", "bleu"]

@@ -42,15 +42,14 @@ class Rows:
         source = pad([[*source, EOS] for source in self.sources], left=True)
         reference = pad([[*one, EOS] for one in self.references], left=True)
         return {
-            "net_input": {
-                "src_tokens": source,
-                "src_lengths": source.ne(PAD).sum(1),
+            "net_input": {"src_tokens": source, "src_lengths": source.ne(PAD).sum(1)},
+            "scored": {
                 "prev_output_tokens": inputs,
+                "target": target,
+                "score": self.scores,
+                "reference": {"src_tokens": reference, "src_lengths": reference.ne(PAD).sum(1)},
+                "ntokens": sum(len(sample) + 1 for sample in self.samples),
             },
-            "target": target,
-            "score": self.scores,
-            "reference": {"src_tokens": reference, "src_lengths": reference.ne(PAD).sum(1)},
-            "ntokens": sum(len(sample) + 1 for sample in self.samples),
             "nsentences": len(self.samples),
             "id": torch.arange(len(self.samples)),
         }
@@ -158,7 +157,7 @@ def test_value_criterion(
     loss, sample_size, log = criterion(model, rows.batch())
     slow = slow_losses(model, teacher, rows, options)
     policy = slow["nll" if policy_loss == "nll" else "kl"]
-    assert sample_size == rows.batch()["ntokens"]
+    assert sample_size == rows.batch()["scored"]["ntokens"]
     assert float(log["policy_loss"]) == pytest.approx(policy, rel=1e-4)
     assert float(log["nll_loss"]) == pytest.approx(slow["nll"], rel=1e-4)
     assert float(log["value_loss"]) == pytest.approx(slow["value"], rel=1e-4)
@@ -180,11 +179,10 @@ def test_hybrid_criterion(model: Any, teacher: Any, seed: int) -> None:
 @pytest.mark.parametrize("padding", [0, 4])
 def test_padding_is_never_counted(model: Any, padding: int) -> None:
     batch = Rows(1).batch()
-    wide = {**batch, "net_input": dict(batch["net_input"])}
-    for name in ("prev_output_tokens",):
-        rows = batch["net_input"][name]
-        wide["net_input"][name] = torch.nn.functional.pad(rows, (0, padding), value=PAD)
-    wide["target"] = torch.nn.functional.pad(batch["target"], (0, padding), value=PAD)
+    wide = {**batch, "scored": dict(batch["scored"])}
+    for name in ("prev_output_tokens", "target"):
+        rows = batch["scored"][name]
+        wide["scored"][name] = torch.nn.functional.pad(rows, (0, padding), value=PAD)
     criterion = make_criterion(HybridCriterion, HybridCriterionConfig(), policy_loss="nll")
     assert float(criterion(model, wide)[0]) == pytest.approx(float(criterion(model, batch)[0]))
 
@@ -298,7 +296,7 @@ def test_refusals(kind: Any, config: Any, options: Any, joined: bool, message: s
 
 def test_data_without_scores_is_refused(model: Any) -> None:
     batch = Rows(1).batch()
-    del batch["score"]
+    del batch["scored"]
     criterion = make_criterion(ValueCriterion, ValueCriterionConfig(), policy_loss="nll")
     with pytest.raises(ValueError, match="fairseq-mcts-relabel"):
         criterion(model, batch)

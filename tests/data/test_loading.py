@@ -9,7 +9,8 @@ from fairseq.tasks.translation import TranslationConfig
 
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
 from fairseq_mcts.data.scored_folder import ScoredDataError
-from fairseq_mcts.tasks.translation_mcts import TranslationMctsConfig, TranslationMctsTask
+from fairseq_mcts.tasks.search_config import make_config
+from fairseq_mcts.tasks.translation_mcts import TranslationMctsTask
 from tests.data.conftest import VOCABULARY
 
 
@@ -19,7 +20,7 @@ def task(scored: Any) -> TranslationMctsTask:
     dictionary = Dictionary()
     for number in range(VOCABULARY - len(dictionary)):
         dictionary.add_symbol(f"w{number}")
-    cfg = TranslationMctsConfig(
+    cfg = make_config()(
         data=str(scored.names.folder),
         source_lang="en",
         target_lang="de",
@@ -31,26 +32,20 @@ def task(scored: Any) -> TranslationMctsTask:
     return TranslationMctsTask(cfg, dictionary, dictionary)
 
 
-def test_training_gets_samples_with_scores(task: Any, scored: Any) -> None:
-    task._has_criterion = True  # as build_criterion leaves it
+def test_a_row_is_a_pair_with_a_scored_sample_beside_it(task: Any, scored: Any) -> None:
+    """The same for training and for decoding: each reads what it needs."""
     task.load_dataset("train", combine=True)
     dataset = task.dataset("train")
     assert isinstance(dataset, ScoredPairDataset)
     row = dataset[7]
-    assert row["target"].tolist() == scored.samples[7].tolist()
-    assert row["score"] == scored.scores[7]
-
-
-def test_decoding_gets_references(task: Any, scored: Any) -> None:
-    task.load_dataset("train")
-    row = task.dataset("train")[7]
     assert row["source"].tolist() == scored.sources[7].tolist()
     assert row["target"].tolist() == scored.references[7].tolist()
+    assert row["sample"].tolist() == scored.samples[7].tolist()
+    assert row["score"] == scored.scores[7]
 
 
 def test_data_without_scores_are_left_to_fairseq(task: Any, scored: Any) -> None:
     scored.names.score.unlink()
-    task._has_criterion = True
     task.load_dataset("train")
     assert task.dataset("train")[7]["target"].tolist() == scored.samples[7].tolist()
     assert not isinstance(task.dataset("train"), ScoredPairDataset)
@@ -65,7 +60,6 @@ def test_folders_take_turns_in_training_and_the_first_serves_for_the_rest(
         shutil.copy(path, second)
         shutil.copy(path, path.with_name(path.name.replace("train", "valid")))
     task.cfg.data = f"{scored.names.folder}:{second}"
-    task._has_criterion = True
     for epoch in (1, 2, 3):
         task.load_dataset("train", epoch=epoch)
         task.load_dataset("valid", epoch=epoch)  # not in the second folder
@@ -75,7 +69,6 @@ def test_folders_take_turns_in_training_and_the_first_serves_for_the_rest(
 def test_sources_are_cut_if_asked_for(task: Any, scored: Any) -> None:
     task.cfg.truncate_source = True
     task.cfg.max_source_positions = 5
-    task._has_criterion = True
     task.load_dataset("train")
     dataset = task.dataset("train")
     for row, source in enumerate(scored.sources):
@@ -97,7 +90,6 @@ def test_options_without_a_meaning_for_scores_are_refused(
 ) -> None:
     for name, value in option.items():
         setattr(task.cfg, name, value)
-    task._has_criterion = True
     with pytest.raises(ScoredDataError, match=message):
         task.load_dataset("train")
 
@@ -105,7 +97,6 @@ def test_options_without_a_meaning_for_scores_are_refused(
 def test_a_split_in_parts_is_refused(task: Any, scored: Any) -> None:
     for path in scored.names.folder.glob("train.*"):
         shutil.copy(path, path.with_name(path.name.replace("train", "train1")))
-    task._has_criterion = True
     with pytest.raises(ScoredDataError, match=r"train1\.en-de\.en\.idx: splits with scores"):
         task.load_dataset("train", combine=True)
     task.load_dataset("train", combine=False)

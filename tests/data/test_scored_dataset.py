@@ -41,19 +41,25 @@ def test_a_batch_holds_what_the_criterions_need(scored: Any, left: bool) -> None
     samples = [scored.samples[row].tolist() for row in order]
     assert batch["id"].tolist() == order
     assert batch["nsentences"] == 7
-    assert batch["ntokens"] == sum(map(len, samples))
+    assert batch["ntokens"] == sum(map(len, references))
     assert batch["net_input"]["src_tokens"].tolist() == padded(sources, left=left)
     assert batch["net_input"]["src_lengths"].tolist() == list(map(len, sources))
-    assert batch["reference"]["src_tokens"].tolist() == padded(references, left=left)
-    assert batch["reference"]["src_lengths"].tolist() == list(map(len, references))
+    assert batch["target"].tolist() == padded(references, left=False)
+    shifted = [[EOS, *reference[:-1]] for reference in references]
+    assert batch["net_input"]["prev_output_tokens"].tolist() == padded(shifted, left=False)
+
+    rows = batch["scored"]
+    assert rows["ntokens"] == sum(map(len, samples))
+    assert rows["reference"]["src_tokens"].tolist() == padded(references, left=left)
+    assert rows["reference"]["src_lengths"].tolist() == list(map(len, references))
     fed = [[EOS, *sample] for sample in samples]
-    assert batch["net_input"]["prev_output_tokens"].tolist() == padded(fed, left=False)
+    assert rows["prev_output_tokens"].tolist() == padded(fed, left=False)
     wanted = [[*sample, PAD] for sample in samples]
-    assert batch["target"].tolist() == padded(wanted, left=False)
-    assert batch["target"].shape == batch["net_input"]["prev_output_tokens"].shape
-    assert int(batch["target"].ne(PAD).sum()) == batch["ntokens"]
-    assert batch["score"].dtype == torch.float64
-    assert batch["score"].tolist() == scored.scores[order].tolist()
+    assert rows["target"].tolist() == padded(wanted, left=False)
+    assert rows["target"].shape == rows["prev_output_tokens"].shape
+    assert int(rows["target"].ne(PAD).sum()) == rows["ntokens"]
+    assert rows["score"].dtype == torch.float64
+    assert rows["score"].tolist() == scored.scores[order].tolist()
     assert dataset.collater([]) == {}
 
 
@@ -82,7 +88,7 @@ def test_sources_are_batched_as_fairseq_does(scored: Any) -> None:
     assert torch.equal(lengths, expected["net_input"]["src_lengths"])
     assert batch["net_input"]["src_tokens"].shape == expected["net_input"]["src_tokens"].shape
     # one column more: the closing eos
-    assert batch["target"].shape[1] == expected["target"].shape[1] + 1
+    assert batch["scored"]["target"].shape[1] == expected["target"].shape[1] + 1
 
 
 def test_sizes_count_both_ends_of_the_sample_and_the_reference(scored: Any) -> None:
@@ -101,7 +107,7 @@ def test_sizes_count_both_ends_of_the_sample_and_the_reference(scored: Any) -> N
     assert sorted([*kept, *ignored]) == rows.tolist()
     # what is kept fits into a decoder of 10 positions, closing eos and all
     batch = dataset.collater([dataset[row] for row in kept])
-    assert batch["net_input"]["prev_output_tokens"].shape[1] <= 10
+    assert batch["scored"]["prev_output_tokens"].shape[1] <= 10
     assert dataset.filter_indices_by_size(rows, 9)[0].tolist() == [
         row for row in rows if encoder[row] <= 9 and decoder[row] <= 9
     ]
@@ -126,7 +132,9 @@ def test_widths_are_multiples_if_asked_for(scored: Any) -> None:
         batch["net_input"]["src_tokens"],
         batch["net_input"]["prev_output_tokens"],
         batch["target"],
-        batch["reference"]["src_tokens"],
+        batch["scored"]["prev_output_tokens"],
+        batch["scored"]["target"],
+        batch["scored"]["reference"]["src_tokens"],
     ):
         assert tokens.shape[1] % 8 == 0
 

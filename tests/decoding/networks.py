@@ -10,7 +10,9 @@ from fairseq.models import ARCH_CONFIG_REGISTRY
 from fairseq.models.lstm import LSTMModel
 from fairseq.models.transformer import TransformerModel
 
-from fairseq_mcts.decoding.network_evaluator import Vocabulary, has_value_head
+from fairseq_mcts.decoding.network_evaluator import Vocabulary
+from fairseq_mcts.models.policy_with_value import PolicyWithValueModel, TowerValueHead
+from fairseq_mcts.models.value_head import has_value_head
 from tests.models.toys import DUAL, EOS, PAD, POLICY, Batch, make_batch, make_model, toy_task
 
 VOCABULARY = Vocabulary(eos=EOS, pad=PAD, forbidden=(0, PAD))
@@ -95,6 +97,14 @@ def dual_head(seed: int = 1) -> Any:
 def multiquery_policy() -> Any:
     """This project's policy without a value."""
     return sharpen(make_model(POLICY, seed=2), 2)
+
+
+def policy_with_value(policy: Any) -> Any:
+    """A policy that got a value head later."""
+    torch.manual_seed(7)
+    head = TowerValueHead(32, layers=1, low=-0.5, high=1.0, buckets=30)
+    torch.nn.init.normal_(head.projection.weight, std=0.5)
+    return PolicyWithValueModel(policy, head, freeze=True, policy_model="{}").eval()
 
 
 class FullForward:

@@ -4,8 +4,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from fairseq_mcts.decoding.linear import LARGE_WEIGHT, row_linear, row_norm
+from fairseq_mcts.decoding.linear import LARGE_WEIGHT, row_norm
+from fairseq_mcts.decoding.placement import Placement
 from fairseq_mcts.decoding.step_batch import MIN_ROWS
+
+CPU = torch.device("cpu")
+row_linear = Placement(CPU, torch.float32).linear
 
 
 def layers() -> list[nn.Linear]:
@@ -18,9 +22,13 @@ def separately(modules: list[nn.Linear], x: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("on_host", [True, False])
 @pytest.mark.parametrize("relu", [False, True])
 @torch.no_grad()
-def test_joined_layers_give_what_they_give_alone(dtype: torch.dtype, relu: bool) -> None:
+def test_joined_layers_give_what_they_give_alone(
+    dtype: torch.dtype, on_host: bool, relu: bool
+) -> None:
+    row_linear = Placement(CPU, dtype, on_host=on_host).linear
     modules = [module.to(dtype) for module in layers()]
     x = torch.randn(5, 24, dtype=dtype)
     expected = separately(modules, x)

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from fairseq_mcts.decoding.network_evaluator import Member, NetworkEvaluator, make_members
+from fairseq_mcts.decoding.placement import Placement
 from fairseq_mcts.search import Hypothesis, Run, decode, make_decoder, run_decoder
 from fairseq_mcts.search.constraints import make_constraints
 from tests.decoding.networks import (
@@ -20,6 +21,7 @@ from tests.decoding.networks import (
     fairseq_transformer,
     lstm,
     multiquery_policy,
+    policy_with_value,
     sources,
 )
 from tests.models.toys import EOS, SOURCE_WORDS
@@ -154,18 +156,49 @@ def test_vgbs_reads_only_the_policies_of_beams_that_go_on(monkeypatch: pytest.Mo
     assert 0 < read < evaluated / 2
 
 
+@pytest.mark.parametrize("kind", ["dual head", "tower"])
+def test_vgbs_leaves_out_what_no_value_of_the_head_can_save(kind: str) -> None:
+    model = dual_head() if kind == "dual head" else policy_with_value(fairseq_transformer())
+    evaluator = NetworkEvaluator(make_members([model], [model], VOCABULARY), VOCABULARY)
+    head = model.decoder.value_head
+    assert head.high < evaluator.highest_value < head.high + 0.001
+    options = {"search": "vgbs", "beam": 4, "alpha": 0.3}
+    everything = on_network([model], [model], options)
+    pruned = on_network([model], [model], {**options, "highest_value": evaluator.highest_value})
+    for all_evaluated, some_evaluated in zip(everything, pruned, strict=True):
+        assert [one.tokens for one in some_evaluated] == [one.tokens for one in all_evaluated]
+        assert [one.score for one in some_evaluated] == [one.score for one in all_evaluated]
+        assert some_evaluated[0].evaluations.made < all_evaluated[0].evaluations.made
+
+
+def test_values_of_a_head_without_a_range_have_no_bound() -> None:
+    class OwnHead(torch.nn.Module):
+        def forward(self, features: torch.Tensor) -> tuple[None, torch.Tensor]:
+            return None, features.sum(dim=-1)
+
+    model, other = fairseq_transformer(), dual_head()
+    model.decoder.value_head = OwnHead()
+    evaluator = NetworkEvaluator(make_members([model], [model, other], VOCABULARY), VOCABULARY)
+    assert evaluator.highest_value == np.inf
+
+
 @pytest.mark.parametrize("make_model", [dual_head, fairseq_transformer])
 @torch.no_grad()
 def test_sentences_encoded_by_length_are_what_they_are_in_one_batch(
     make_model: Callable[[], Any],
 ) -> None:
-    [member] = make_members([make_model()], [], VOCABULARY)
+    model = make_model()
+    on_device = Placement(torch.device("cpu"), torch.float32, on_host=False)
+    by_length, in_one_batch = (
+        Member(model, VOCABULARY, policy=True, value=False, placement=placement)
+        for placement in (None, on_device)
+    )
     dice = torch.Generator().manual_seed(2)
     given = [
         torch.cat([torch.randint(4, SOURCE_WORDS, (length,), generator=dice), torch.tensor([EOS])])
         for length in (3, 28, 0, 19, 15, 16, 5)
     ]
-    found, expected = member.encode(given), member._encode_padded(given, 32)
+    found, expected = by_length.encode(given), in_one_batch.encode(given)
     for name in ("encoder_out", "encoder_padding_mask"):
         assert found[name][0].shape == expected[name][0].shape
     assert torch.equal(found["encoder_padding_mask"][0], expected["encoder_padding_mask"][0])

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairseq_mcts.decoding import readout
 from fairseq_mcts.decoding.device_readout import mask_rows, read_on_device
+from fairseq_mcts.decoding.host_readout import read_on_host
 from fairseq_mcts.search.evaluator import (
     EMPTY_NUMBERS,
     EMPTY_ROWS,
@@ -114,7 +114,7 @@ def test_both_ways_give_the_same_answers(
     rows[requests.only_token != NO_TOKEN] = 1.0  # a forced token is always possible
     question = Question(actions, temperature, over_allowed, value=False, sampling=drawing)
     rules = make_rules(penalised)
-    compiled = readout.read_on_host(rows.clone(), requests, question, rules)
+    compiled = read_on_host(rows.clone(), requests, question, rules)
     on_device = read_on_device(rows.clone(), requests, question, rules)
     for name in ("num_actions", "action_tokens", "drawn_tokens"):
         np.testing.assert_array_equal(getattr(on_device, name), getattr(compiled, name), name)
@@ -123,6 +123,24 @@ def test_both_ways_give_the_same_answers(
         np.testing.assert_allclose(
             getattr(on_device, name), getattr(compiled, name), 1e-5, 1e-6, err_msg=name
         )
+
+
+@pytest.mark.parametrize("read", [read_on_host, read_on_device])
+def test_finished_prefixes_have_no_policy(read: Callable[..., Answers]) -> None:
+    finished = np.array([True, False, True, False])
+    rows = torch.randn(2, 50, generator=torch.Generator().manual_seed(1))
+    draws = {"draw_rows": np.array([1, 3, 3], np.int32), "draw_uniforms": np.array([0.1, 0.4, 0.8])}
+    question = Question(actions=3, temperature=0.9, over_allowed=True, value=False)
+    requests = make_requests(4, finished=finished, **draws)
+    found = read(rows.clone(), requests, question, make_rules({}))
+    draws["draw_rows"] = np.array([0, 1, 1], np.int32)
+    alone = read(rows.clone(), make_requests(2, **draws), question, make_rules({}))
+    assert found.num_actions.tolist() == [0, 3, 0, 3]
+    for name in ("action_tokens", "action_logprobs", "weights"):
+        assert not getattr(found, name)[finished].any()
+        np.testing.assert_array_equal(getattr(found, name)[~finished], getattr(alone, name))
+    for name in ("drawn_tokens", "drawn_logprobs"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
 
 
 def test_answers_are_what_a_softmax_says() -> None:
@@ -136,7 +154,7 @@ def test_answers_are_what_a_softmax_says() -> None:
         banned_tokens=np.array([int(scores[2].argmax())], np.int32),
     )
     question = Question(actions=5, temperature=0.5, over_allowed=True, value=False)
-    read = readout.read_on_host(torch.tensor(scores), requests, question, make_rules({}))
+    read = read_on_host(torch.tensor(scores), requests, question, make_rules({}))
     exact = scores.astype(np.float64)
     logprobs = exact - np.log(np.exp(exact - 40.0).sum(axis=1, keepdims=True)) - 40.0
     masked = logprobs.copy()
@@ -157,12 +175,12 @@ def test_draws_at_the_very_end_of_the_interval_stay_inside() -> None:
         1, draw_rows=np.zeros(1, np.int32), draw_uniforms=np.array([np.nextafter(1.0, 0.0)])
     )
     question = Question(0, 1.0, over_allowed=False, value=False, sampling=SamplingFilter())
-    for read in (readout.read_on_host, read_on_device):
+    for read in (read_on_host, read_on_device):
         answers = read(rows.clone(), requests, question, make_rules({}))
         assert answers.drawn_tokens.tolist() == [3]
 
 
-@pytest.mark.parametrize("read", [readout.read_on_host, read_on_device])
+@pytest.mark.parametrize("read", [read_on_host, read_on_device])
 @pytest.mark.parametrize("number", [torch.nan, torch.inf])
 @pytest.mark.parametrize("forced", [NO_TOKEN, 7])
 @pytest.mark.parametrize("broken", [slice(None), 1, 5, 70])  # 1 is forbidden
@@ -184,7 +202,7 @@ def test_nan_and_infinity_show(
     assert np.isfinite(answers.drawn_logprobs).tolist() == [True, False]
 
 
-@pytest.mark.parametrize("read", [readout.read_on_host, read_on_device])
+@pytest.mark.parametrize("read", [read_on_host, read_on_device])
 def test_nothing_is_left_where_nothing_is_allowed(read: Callable[..., Answers]) -> None:
     rows = torch.full((1, 8), -torch.inf)
     rows[0, EOS] = 0.0
@@ -195,7 +213,7 @@ def test_nothing_is_left_where_nothing_is_allowed(read: Callable[..., Answers]) 
     assert not answers.weights.any()
 
 
-@pytest.mark.parametrize("read", [readout.read_on_host, read_on_device])
+@pytest.mark.parametrize("read", [read_on_host, read_on_device])
 @pytest.mark.parametrize("over_allowed", [False, True])
 def test_an_impossible_token_can_not_be_forced(
     read: Callable[..., Answers], over_allowed: bool
@@ -219,7 +237,7 @@ def test_masks_leave_what_may_follow() -> None:
     )
     masked = mask_rows(logprobs.clone(), make_rules({}), requests)
     question = Question(actions=6, temperature=1.0, over_allowed=False, value=False)
-    answers = readout.read_on_host(logprobs.clone(), requests, question, make_rules({}))
+    answers = read_on_host(logprobs.clone(), requests, question, make_rules({}))
     allowed = [row.isfinite().nonzero().flatten().tolist() for row in masked]
     assert allowed == [[0, 3, 5], [1]]
     assert [sorted(set(row.tolist()) - {0}) for row in answers.action_tokens] == [[3, 5], [1]]

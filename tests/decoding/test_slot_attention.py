@@ -1,5 +1,6 @@
 """Attention to ancestors and to sources: compiled and in tensor operations it is the same."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,17 +11,16 @@ import torch
 from fairseq.modules import MultiheadAttention
 
 from fairseq_mcts.decoding.key_value_pool import KeyValuePool
+from fairseq_mcts.decoding.placement import Placement
 from fairseq_mcts.decoding.row_attention import MultiHeadRows, MultiQueryRows
-from fairseq_mcts.decoding.source_keys import (
-    SourceKeysOnDevice,
-    SourceKeysOnHost,
-    make_source_keys,
-)
+from fairseq_mcts.decoding.source_keys import SourceKeysOnDevice, SourceKeysOnHost
 from fairseq_mcts.decoding.step_batch import StepBatch
 from fairseq_mcts.models.multiquery_attention import MultiQueryAttention
 from fairseq_mcts.search.tree import NO_NODE
 
 WIDTH, HEADS, SLOTS = 32, 4, 60
+ON_HOST = Placement(torch.device("cpu"), torch.float32)
+ON_DEVICE = Placement(torch.device("cpu"), torch.float32, on_host=False)
 DEPTHS = [0, 3, 11, 15, 7]
 
 
@@ -51,6 +51,11 @@ def make_rows(kind: str) -> Any:
     return MultiHeadRows(MultiheadAttention(WIDTH, HEADS, self_attention=True).eval())
 
 
+def random_joint(rows: Any) -> torch.Tensor:
+    """Queries, keys and values of the rows of a batch."""
+    return torch.randn(len(DEPTHS), WIDTH + 2 * math.prod(rows.key_shape))
+
+
 def filled_pool(key_shape: tuple[int, ...]) -> KeyValuePool:
     pool = KeyValuePool(2, key_shape, torch.float32, torch.device("cpu"))
     pool.reserve(SLOTS)
@@ -64,11 +69,10 @@ def filled_pool(key_shape: tuple[int, ...]) -> KeyValuePool:
 @torch.no_grad()
 def test_both_ways_attend_alike_and_remember_the_same(kind: str) -> None:
     rows, batch = make_rows(kind), make_batch(np.random.default_rng(5))
-    x = torch.randn(len(DEPTHS), WIDTH)
+    joint = random_joint(rows)
     compiled, by_tensors = filled_pool(rows.key_shape), filled_pool(rows.key_shape)
-    found = rows.attend_path(x, compiled, 1, batch)
-    joint = rows._all(x)
-    expected = rows._attend_path_on_device(joint, by_tensors, 1, batch)
+    found = ON_HOST.attend_path(rows, joint, compiled, 1, batch)
+    expected = ON_DEVICE.attend_path(rows, joint, by_tensors, 1, batch)
     torch.testing.assert_close(found, expected)
     for layer in range(2):
         assert torch.equal(compiled.keys[layer], by_tensors.keys[layer])
@@ -81,7 +85,7 @@ def test_nan_in_a_key_shows_in_the_rows_below_it() -> None:
     pool = filled_pool(rows.key_shape)
     pool.keys[0][batch.numpy_paths[2, 0]] = torch.nan
     reads = (batch.numpy_paths == batch.numpy_paths[2, 0]).any(axis=1)
-    found = rows.attend_path(torch.randn(len(DEPTHS), WIDTH), pool, 0, batch)
+    found = ON_HOST.attend_path(rows, random_joint(rows), pool, 0, batch)
     assert found.isnan().any(dim=1).tolist() == reads.tolist()
 
 
@@ -104,7 +108,7 @@ def make_sources(rows: Any) -> tuple[list[tuple[torch.Tensor, torch.Tensor]], to
 @torch.no_grad()
 def test_both_ways_attend_alike_to_sources(kind: str, sentences: list[int]) -> None:
     rows, batch = make_rows(kind), make_batch(np.random.default_rng(5), sentences)
-    query = torch.randn(len(sentences), HEADS, WIDTH // HEADS)
+    query = torch.randn(len(sentences), WIDTH)
     given = make_sources(rows)
     compiled, by_tensors = SourceKeysOnHost(*given), SourceKeysOnDevice(*given)
     for layer in (0, 1, 0):
@@ -119,9 +123,11 @@ def test_both_ways_attend_alike_to_sources(kind: str, sentences: list[int]) -> N
 @torch.no_grad()
 def test_what_the_kernel_does_not_know_takes_tensor_operations() -> None:
     keys_values, is_padding = make_sources(make_rows("multi-query"))
+    make_source_keys = ON_HOST.make_source_keys
     assert isinstance(make_source_keys(keys_values, is_padding), SourceKeysOnHost)
+    half = Placement(torch.device("cpu"), torch.float16)
     halves = [(keys.half(), values.half()) for keys, values in keys_values]
-    assert isinstance(make_source_keys(halves, is_padding), SourceKeysOnDevice)
+    assert isinstance(half.make_source_keys(halves, is_padding), SourceKeysOnDevice)
     is_padding[0, 3] = True  # and tokens behind it
     assert isinstance(make_source_keys(keys_values, is_padding), SourceKeysOnDevice)
 
@@ -140,7 +146,7 @@ def test_tensor_operations_follow_the_sentences_of_each_batch(kind: str) -> None
             slots=torch.arange(count),
             sentences=np.array(sentences, np.int32),
         )
-        query = torch.randn(count, HEADS, WIDTH // HEADS)
+        query = torch.randn(count, WIDTH)
         for layer in range(2):
             found = by_tensors.attend(rows, layer, query, batch)
             torch.testing.assert_close(found, compiled.attend(rows, layer, query, batch))
@@ -157,8 +163,8 @@ def test_a_faulty_source_shows_in_its_rows(kind: str, fault: str) -> None:
         keys_values[0][0][2, SOURCE_LENGTHS[2] - 1] = torch.nan
     else:
         is_padding[2] = True
-    query = torch.randn(5, HEADS, WIDTH // HEADS)
-    found = make_source_keys(keys_values, is_padding).attend(rows, 0, query, batch)
+    query = torch.randn(5, WIDTH)
+    found = ON_HOST.make_source_keys(keys_values, is_padding).attend(rows, 0, query, batch)
     assert found.isnan().any(dim=1).tolist() == [False, True, True, False, False]
 
 
@@ -169,7 +175,7 @@ def test_long_sources_are_read_to_their_end() -> None:
     shape = (2, 1030, *rows.key_shape)
     keys_values = [(torch.randn(shape), torch.randn(shape))]
     is_padding = torch.arange(1030) >= torch.tensor([[1030], [515]])
-    query = torch.randn(5, HEADS, WIDTH // HEADS)
+    query = torch.randn(5, WIDTH)
     compiled, by_tensors = (
         kind(keys_values, is_padding).attend(rows, 0, query, batch)
         for kind in (SourceKeysOnHost, SourceKeysOnDevice)

@@ -1,24 +1,14 @@
-"""What the stepper takes over from fairseq's decoders, and which of them it leaves alone."""
+"""Positions, which the stepper reads off fairseq's tables itself."""
 
-from typing import Any
-
-import pytest
 import torch
 from fairseq.modules import PositionalEmbedding
 
 from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
-from fairseq_mcts.decoding.stepper import can_step, position_rows
+from fairseq_mcts.decoding.stepper import position_rows
 from fairseq_mcts.search import Run, make_decoder
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.driver import drive
-from tests.decoding.networks import (
-    BATCH,
-    VOCABULARY,
-    dual_head,
-    fairseq_transformer,
-    multiquery_policy,
-    sources,
-)
+from tests.decoding.networks import BATCH, VOCABULARY, sources
 from tests.models.toys import DUAL, EOS, PAD, make_model
 
 
@@ -45,17 +35,3 @@ def test_the_last_position_needs_no_longer_table() -> None:
     drive(search, evaluator)
     assert len(search.results()[0][0].tokens) >= length
     assert model.decoder.embed_positions.weights is table
-
-
-@pytest.mark.parametrize("make", [fairseq_transformer, multiquery_policy, dual_head])
-def test_a_decoder_with_features_of_its_own_is_not_stepped(make: Any) -> None:
-    decoder = make().decoder
-    assert can_step(decoder)
-    kind = type(decoder)
-
-    class WithFeatures(kind):  # type: ignore[misc, valid-type]
-        def extract_features(self, *args: Any, **options: Any) -> Any:
-            return super().extract_features(*args, **options)
-
-    decoder.__class__ = WithFeatures
-    assert not can_step(decoder)

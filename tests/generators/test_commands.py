@@ -272,7 +272,7 @@ def test_value_of_another_dictionary_is_refused(trained: Trained, tmp_path: Path
         if "embed_tokens" in name or "output_projection" in name:
             state["model"][name] = weights[:-5]
     torch.save(state, tmp_path / "other.pt")
-    with pytest.raises(ValueError, match=r"--value-path .*other.pt: does not fit this data's dict"):
+    with pytest.raises(ValueError, match=r"--value-path .*other.pt: its .* has a vocabulary of"):
         run_generate(trained, *MCTS, "--value-path", str(tmp_path / "other.pt"), results=tmp_path)
 
 

@@ -15,12 +15,45 @@ from typing import Any
 import pytest
 from fairseq.dataclass.configs import GenerationConfig
 
-from fairseq_mcts.generators.fairseq_options import HONOURED, REFUSED, WITHOUT_EFFECT_IN_FAIRSEQ
+from fairseq_mcts.generators.fairseq_options import REFUSED
 from tests.generators.harness import Setup, load, run_generate
 from tests.generators.trained import Trained
 
 pytestmark = pytest.mark.slow(seconds=150)
 
+#: fairseq's generation options that every search honours, through `Limits` or because fairseq's
+#: commands see to them before or after the generator (shown of
+#: each one below)
+HONOURED = {
+    "nbest",
+    "max_len_a",
+    "max_len_b",
+    "min_len",
+    "match_source_len",
+    "unkpen",
+    "prefix_size",
+    "no_repeat_ngram_size",
+    "sacrebleu",
+    "score_reference",
+}
+#: options without effect in fairseq itself on translation models: nothing of fairseq reads them,
+#: only other tasks do (speech with two decoders, iterative refinement), or fairseq's parser
+#: overwrites them (no_seed_provided)
+WITHOUT_EFFECT_IN_FAIRSEQ = {
+    "no_early_stop",
+    "no_seed_provided",
+    "no_beamable_mm",
+    "eos_token",
+    "beam_mt",
+    "max_len_a_mt",
+    "max_len_b_mt",
+    "lenpen_mt",
+    "iter_decode_eos_penalty",
+    "iter_decode_max_iter",
+    "iter_decode_force_max_iter",
+    "iter_decode_with_beam",
+    "iter_decode_with_external_reranker",
+}
 FIELDS = {field.name for field in dataclasses.fields(GenerationConfig)} - {"_name"}
 SEARCHES: dict[str, dict[str, Any]] = {
     "mcts": {"search": "mcts", "mcts_simulations": 6},

@@ -90,7 +90,7 @@ def _make_data(trained: Trained) -> None:
     folder = trained.folder
     subprocess.run(
         [
-            *(sys.executable, "-m", "fairseq_mcts.demo.corpus", "--out", str(folder / "all")),
+            *(sys.executable, "-m", "examples.demo.language.corpus", "--out", str(folder / "all")),
             *("--train", "4200", "--valid", "100", "--test", "200", "--seed", "1"),
         ],
         check=True,

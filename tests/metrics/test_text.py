@@ -6,7 +6,7 @@ import pytest
 import torch
 from fairseq.data import Dictionary, encoders
 
-from fairseq_mcts.metrics import TextDecoder
+from fairseq_mcts.metrics import TextDecoder, text_decoders
 
 
 def make_dictionary(*symbols: str) -> Dictionary:
@@ -86,3 +86,18 @@ def test_subwords_without_a_bpe_are_refused(pieces) -> None:
     with pytest.raises(ValueError, match=r"no BPE is set.*--bpe"):
         TextDecoder(make_dictionary(*pieces))
     TextDecoder(make_dictionary("ich", "laufe"))
+
+
+def test_both_languages_are_decoded_alike() -> None:
+    class Task:
+        source_dictionary = make_dictionary("lau@@", "fe")
+        target_dictionary = make_dictionary("ru@@", "n")
+
+    texts = text_decoders(Task(), tokenizer=Detokenizer(), post_process="subword_nmt")
+    expected = [
+        TextDecoder(dictionary, None, Detokenizer(), post_process="subword_nmt").decode([4, 5])
+        for dictionary in (Task.source_dictionary, Task.target_dictionary)
+    ]
+    assert [texts.source.decode([4, 5]), texts.target.decode([4, 5])] == expected
+    with pytest.raises(ValueError, match="give --bpe"):
+        text_decoders(Task())

@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 import torch
 from fairseq import checkpoint_utils
-from fairseq.models import build_model
 from fairseq.models.transformer import TransformerConfig, TransformerModelBase
 from fairseq.sequence_generator import SequenceGenerator
-from omegaconf import OmegaConf
 from torch import Tensor
 
 from fairseq_mcts import compat
@@ -19,8 +17,8 @@ from tests.models.toys import (
     EOS,
     POLICY,
     make_batch,
-    make_config,
     make_model,
+    save_checkpoint,
     toy_task,
 )
 
@@ -79,31 +77,12 @@ def test_beam_of_one_is_greedy() -> None:
         assert logits.argmax(-1)[:free].tolist() == tokens[:free].tolist()
 
 
-def save_checkpoint(folder: Path, name: str, arch: str, model: Any) -> str:
-    """The parts of a fairseq checkpoint that loading reads."""
-    cfg = {
-        "model": {**vars(make_config(arch)), "_name": arch},
-        "task": {"_name": "translation", "data": str(folder)},
-    }
-    path = str(folder / name)
-    history = [{"optimizer_name": "FairseqAdam", "lr_scheduler_state": {}, "num_updates": 12}]
-    state = {
-        "args": None,
-        "cfg": cfg,
-        "model": model.state_dict(),
-        "optimizer_history": history,
-        "extra_state": {"epoch": 1},
-    }
-    torch.save(state, path)
-    return path
-
-
 @both
 def test_ensembles_load_with_model_overrides(tmp_path: Path, arch: str) -> None:
     compat.apply()
     models = [make_model(arch, seed=seed) for seed in (1, 2)]
     paths = [save_checkpoint(tmp_path, f"{i}.pt", arch, m) for i, m in enumerate(models)]
-    task = _TranslationTask()
+    task = toy_task()
     overrides = {"dropout": 0.42, "max_target_positions": 77, "decoder_ffn_embed_dim": 256}
     loaded, _ = checkpoint_utils.load_model_ensemble(paths, arg_overrides=overrides, task=task)
     for model, original in zip(loaded, models, strict=True):
@@ -119,13 +98,6 @@ def test_ensembles_load_with_model_overrides(tmp_path: Path, arch: str) -> None:
     ]
 
 
-class _TranslationTask:
-    """A task that is already set up, as `fairseq-generate` passes one."""
-
-    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        return build_model(OmegaConf.create(cfg), toy_task(), from_checkpoint)
-
-
 def test_a_reload_keeps_the_range_the_value_was_trained_with(tmp_path: Path) -> None:
     """Saved from a half-precision model, as fp16 training does."""
     compat.apply()
@@ -133,7 +105,7 @@ def test_a_reload_keeps_the_range_the_value_was_trained_with(tmp_path: Path) -> 
     model.decoder.value_head.set_range(0.1234567, 0.7654321)
     edges = model.decoder.value_head.bucket_edges.clone()
     path = save_checkpoint(tmp_path, "half.pt", DUAL, model.half())
-    (loaded,), _ = checkpoint_utils.load_model_ensemble([path], task=_TranslationTask())
+    (loaded,), _ = checkpoint_utils.load_model_ensemble([path], task=toy_task())
     assert torch.equal(loaded.decoder.value_head.bucket_edges, edges)
 
 

@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from fairseq.models import (
     ARCH_MODEL_NAME_REGISTRY,
     ARCH_MODEL_REGISTRY,
     MODEL_DATACLASS_REGISTRY,
+    build_model,
 )
+from omegaconf import OmegaConf
 from torch import Tensor
 
 import fairseq_mcts.models  # noqa: F401 - registers the architectures
@@ -40,6 +43,9 @@ class ToyTask:
     source_dictionary: Dictionary
     target_dictionary: Dictionary
 
+    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        return build_model(OmegaConf.create(cfg), self, from_checkpoint)
+
 
 def toy_task(*, joined: bool = False) -> ToyTask:
     target = make_dictionary(TARGET_WORDS)
@@ -58,6 +64,25 @@ def make_model(arch: str, *, joined: bool = False, seed: int = 1, **options: Any
     torch.manual_seed(seed)
     cfg = make_config(arch, **options)
     return ARCH_MODEL_REGISTRY[arch].build_model(cfg, toy_task(joined=joined)).eval()
+
+
+def save_checkpoint(folder: Path, name: str, arch: str, model: Any, **task: str) -> str:
+    """The parts of a fairseq checkpoint that loading reads."""
+    cfg = {
+        "model": {**vars(make_config(arch)), "_name": arch},
+        "task": {"_name": "translation", "data": str(folder), **task},
+    }
+    path = str(folder / name)
+    history = [{"optimizer_name": "FairseqAdam", "lr_scheduler_state": {}, "num_updates": 12}]
+    state = {
+        "args": None,
+        "cfg": cfg,
+        "model": model.state_dict(),
+        "optimizer_history": history,
+        "extra_state": {"epoch": 1},
+    }
+    torch.save(state, path)
+    return path
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The metrics as fairseq scorers, from the command line's flags to fairseq-generate's result."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,30 +8,26 @@ import torch
 from fairseq import options, scoring, tasks
 from fairseq.data import Dictionary
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from fairseq_cli import generate
 
-from fairseq_mcts.metrics import TextDecoder, build_metric
+from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.system_output import read_system
 from fairseq_mcts.scoring import scorers
-from fairseq_mcts.scoring.sources import SOURCES, SourceFeed, announce_sources
+from fairseq_mcts.scoring.sources import SourceFeed
+from tests.console import Fairseq
 
 
-@tasks.register_task("announcing_translation", dataclass=TranslationConfig)
-class AnnouncingTranslation(TranslationTask):
-    """Translation that hands sources over, as every task with source-based scoring does."""
-
-    def inference_step(self, generator, models, sample, **kwargs):
-        announce_sources(sample, TextDecoder(self.source_dictionary))
-        return super().inference_step(generator, models, sample, **kwargs)
+def in_subwords(line: str) -> str:
+    """Long words in two pieces."""
+    return re.sub(r"(\w{4})(?=\w)", r"\1@@ ", line)
 
 
 @pytest.fixture(scope="module")
 def model_folder(tmp_path_factory, toy_pairs) -> Path:
-    """Raw data of 24 sentences and a transformer that was never trained."""
+    """Raw data of 24 sentences in subwords and a transformer that was never trained."""
     folder = tmp_path_factory.mktemp("model")
     for language, texts in (("en", toy_pairs.sources), ("de", toy_pairs.targets)):
-        lines = texts[:24]
+        lines = [in_subwords(text) for text in texts[:24]]
         (folder / f"test.en-de.{language}").write_text("\n".join(lines) + "\n", encoding="utf-8")
         dictionary = Dictionary()
         for line in lines:
@@ -60,60 +57,56 @@ def model_folder(tmp_path_factory, toy_pairs) -> Path:
     return folder
 
 
-def run_generate(folder: Path, results: Path, task: str, *flags: str):
+def generate_options(folder: Path, results: Path, task: str) -> list[str]:
     arguments = [str(folder), "--path", str(folder / "model.pt"), "--task", task, "-s", "en"]
     arguments += ["-t", "de", "--dataset-impl", "raw", "--batch-size", "8", "--beam", "2", "--cpu"]
-    arguments += ["--max-len-b", "8", "--results-path", str(results), *flags]
-    parsed = options.parse_args_and_arch(options.get_generation_parser(), arguments)
-    return generate.main(parsed)
-
-
-@pytest.fixture
-def trusting_torch(monkeypatch) -> None:
-    """The checkpoint is our own; loading those of others safely is tested elsewhere."""
-    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    return [*arguments, "--max-len-b", "8", "--results-path", str(results)]
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("trusting_torch")
 def test_generate_with_mlbertscore_sees_each_sentences_source(
     model_folder, tmp_path, toy_encoder
 ) -> None:
-    scorer = run_generate(
-        *(model_folder, tmp_path, "announcing_translation", "--scoring", "mlbertscore"),
-        *("--scorer-model", str(toy_encoder), "--scorer-layer", "2"),
+    Fairseq(tmp_path).run(
+        *("generate", *generate_options(model_folder, tmp_path, "translation_mcts")),
+        *("--scoring", "mlbertscore", "--scorer-model", str(toy_encoder), "--scorer-layer", "2"),
+        *("--post-process", "subword_nmt", "--search-post-process", "subword_nmt"),
     )
+    text = (tmp_path / "generate-test.txt").read_text(encoding="utf-8")
     output = read_system(tmp_path / "generate-test.txt")
-    assert len(output.hypotheses) == 24
-    # Batches are sorted by length: sentences are scored in the order of the file's lines.
-    lines = (tmp_path / "generate-test.txt").read_text(encoding="utf-8").split("\n")
-    assert scorer.ref == [line.split("\t")[1] for line in lines if line.startswith("S-")]
-    assert scorer.ref != output.sources and sorted(scorer.ref) == sorted(output.sources)
+    # Batches are sorted by length, so that sentences are not scored in their order.
+    order = [int(number) for number in re.findall(r"^S-(\d+)", text, re.MULTILINE)]
+    assert sorted(order) == list(range(24)) != order
+    assert "@@" not in "".join(output.sources)
     metric = build_metric("mlbertscore:layer=2", {"model": str(toy_encoder)})
-    expected = metric.corpus_score(output.hypotheses, output.sources)
-    assert scorer.score() == pytest.approx(expected, abs=1e-6)
-    assert scorer.result_string().startswith(f"mlbertscore = {expected:.4f} | against:source|model")
+    expected = metric.format(metric.corpus_score(output.hypotheses, output.sources))
+    assert f"mlbertscore = {expected} | {metric.signature()}" in text
+    # What the score would be if sentences got the sources of others.
+    for others in (output.sources[1:] + output.sources[:1], output.references):
+        assert metric.format(metric.corpus_score(output.hypotheses, others)) != expected
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("trusting_torch")
 def test_generate_with_chrf_and_without_announced_sources(
-    model_folder, tmp_path, toy_encoder
+    model_folder, tmp_path, toy_encoder, monkeypatch
 ) -> None:
-    scorer = run_generate(
-        *(model_folder, tmp_path, "translation", "--scoring", "mcts_chrf"),
-        *("--scorer-options", "word_order=2"),
-    )
+    # The checkpoint is our own; loading those of others safely is tested elsewhere.
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+
+    def run_generate(*flags: str):
+        arguments = [*generate_options(model_folder, tmp_path, "translation"), *flags]
+        return generate.main(
+            options.parse_args_and_arch(options.get_generation_parser(), arguments)
+        )
+
+    scorer = run_generate("--scoring", "mcts_chrf", "--scorer-options", "word_order=2")
     output = read_system(tmp_path / "generate-test.txt")
     metric = build_metric("chrf:word_order=2")
     expected = 100 * metric.corpus_score(output.hypotheses, output.references)
     assert scorer.score() == pytest.approx(expected)
     assert "nw:2" in scorer.result_string()
     with pytest.raises(RuntimeError, match=r"announced none .* --task translation_mcts"):
-        run_generate(
-            *(model_folder, tmp_path, "translation", "--scoring", "mlbertscore"),
-            *("--scorer-model", str(toy_encoder)),
-        )
+        run_generate("--scoring", "mlbertscore", "--scorer-model", str(toy_encoder))
 
 
 def build_scorer(*flags: str):
@@ -164,8 +157,3 @@ def test_feed_gives_each_batch_its_own_sources() -> None:
     assert feed.take() == "a"
     feed.announce(["c"])  # a batch without references took nothing of the last one
     assert feed.take() == "c"
-
-
-def test_sources_are_not_decoded_for_nobody(monkeypatch) -> None:
-    monkeypatch.setattr(SOURCES, "wanted", False)
-    announce_sources({}, TextDecoder(Dictionary()))  # an empty batch would fail if it were read

@@ -1,50 +1,77 @@
 """What --eval-search logs of batches, and what becomes of it."""
 
-from argparse import Namespace
 from typing import Any
 
 import pytest
 import sacrebleu
 import torch
-from fairseq.data import Dictionary
 from fairseq.logging import metrics
-from fairseq.tasks.translation import TranslationTask
-from torch import Tensor
 
-from fairseq_mcts.tasks import eval_search
-from fairseq_mcts.tasks.translation_mcts import TranslationMctsConfig, TranslationMctsTask
+from fairseq_mcts.tasks.eval_search import EvalSearch
+from fairseq_mcts.tasks.search_config import make_config
 
-CFG = Namespace(eval_search="sr")
 BLEU = sacrebleu.corpus_bleu(["a dog runs in the park"], [["a dog ran in the park"]])
+BATCH = {"net_input": {}, "target": torch.zeros(3, 5)}
 
 
-def reported(*parts: Tensor) -> float:
+def eval_search(sentences: int, **options: Any) -> EvalSearch:
+    cfg = make_config()(eval_search="sr", eval_search_sentences=sentences, **options)
+    search = EvalSearch(cfg)
+    search.generator = object()
+    return search
+
+
+def logs(search: EvalSearch, batches: int) -> tuple[list[dict[str, Any]], list[int]]:
+    """What the batches log, and of how many sentences those were that were decoded."""
+    decoded: list[int] = []
+
+    def bleu(generator: Any, sample: dict[str, Any]) -> Any:
+        decoded.append(len(sample["target"]))
+        return BLEU
+
+    search.begin_validation()
+    logged: list[dict[str, Any]] = [{} for _ in range(batches)]
+    for log in logged:
+        search.log_batch(log, BATCH, bleu)
+    return logged, decoded
+
+
+def reported(search: EvalSearch, batches: list[dict[str, Any]]) -> float:
     with metrics.aggregate(new_root=True) as meters:
-        eval_search.reduce([{eval_search.key(CFG): part} for part in parts], CFG)
+        search.reduce(batches)
     bleu: float = meters.get_smoothed_values()["sr_bleu"]
     return bleu
 
 
 def test_batches_that_were_not_decoded_do_not_change_bleu() -> None:
-    decoded, nothing = eval_search.logged(BLEU), eval_search.NOTHING_DECODED
-    assert reported(nothing, decoded, nothing) == reported(decoded) == round(BLEU.score, 2)
+    search = eval_search(sentences=3)
+    logged, decoded = logs(search, batches=3)
+    assert decoded == [3]
+    assert reported(search, logged) == reported(search, logged[:1]) == round(BLEU.score, 2)
 
 
-def test_every_batch_logs_as_much_as_the_decoded_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    decoded = []
-
-    def inference(generator: Any, sample: dict[str, Any], model: Any) -> Any:
-        decoded.append(len(sample["target"]))
-        return BLEU
-
-    monkeypatch.setattr(TranslationTask, "valid_step", lambda *_: (0.0, 1, {}))
-    cfg = TranslationMctsConfig(eval_search="sr", eval_search_sentences=4)  # type: ignore[arg-type]
-    task = TranslationMctsTask(cfg, Dictionary(), Dictionary())
-    task._eval_generator = object()  # as _prepare_decoding leaves it
-    monkeypatch.setattr(task, "_inference_with_bleu", inference)
-    batch = {"net_input": {}, "target": torch.zeros(3, 5)}
-    logs = [task.valid_step(batch, None, None)[2] for _ in range(3)]
+def test_every_batch_logs_as_much_as_the_decoded_ones() -> None:
+    """Workers add up what they log entry by entry."""
+    logged, decoded = logs(eval_search(sentences=4), batches=3)
     assert decoded == [3, 1]
-    for log in logs:
-        part = log[eval_search.key(cfg)]
+    for log in logged:
+        [part] = log.values()
         assert (part.shape, part.dtype) == ((10,), torch.float64)
+
+
+def test_every_validation_starts_anew() -> None:
+    search = eval_search(sentences=3)
+    assert logs(search, batches=2)[1] == logs(search, batches=2)[1] == [3]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({}, "^--eval-search needs --eval-bleu"),
+        ({"eval_bleu": True, "search": "mcts"}, "^--search mcts: give either this or --eval"),
+        ({"eval_bleu": True, "search_trees": "here"}, "^--search-trees here: not in validations"),
+    ],
+)
+def test_what_does_not_go_together(options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        eval_search(3, **options).check()

@@ -8,7 +8,8 @@ import torch
 from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass.utils import gen_parser_from_dataclass
 
-from fairseq_mcts.tasks.translation_mcts import TranslationMctsConfig, TranslationMctsTask
+from fairseq_mcts.tasks.search_config import make_config
+from fairseq_mcts.tasks.translation_mcts import TranslationMctsTask
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def test_training_on_a_cpu_flushes_denormal_numbers() -> None:
     denormal = torch.tensor(1e-39)
     assert denormal * 0.5 > 0
 
-    task = TranslationMctsTask(TranslationMctsConfig(), Dictionary(), Dictionary())
+    task = TranslationMctsTask(make_config()(), Dictionary(), Dictionary())
     task.begin_epoch(1, torch.nn.Linear(1, 1))
 
     assert denormal * 0.5 == 0
@@ -30,14 +31,14 @@ def test_training_on_a_cpu_flushes_denormal_numbers() -> None:
 
 def test_task_takes_the_options_of_translation() -> None:
     parser = argparse.ArgumentParser()
-    gen_parser_from_dataclass(parser, TranslationMctsConfig())
+    gen_parser_from_dataclass(parser, make_config()())
     assert parser.parse_args(["bin", "--source-lang", "en"]).source_lang == "en"
 
 
 def batches(epoch: int, **options: bool) -> list[list[int]]:
     """Those of a training that begins in this epoch."""
     sentences = [torch.tensor([4, 2])] * 40
-    task = TranslationMctsTask(TranslationMctsConfig(), Dictionary(), Dictionary())
+    task = TranslationMctsTask(make_config()(), Dictionary(), Dictionary())
     dataset = LanguagePairDataset(sentences, [2] * len(sentences), task.source_dictionary)
     iterator = task.get_batch_iterator(dataset, max_sentences=8, epoch=epoch, **options)
     return [list(batch) for batch in iterator.frozen_batches]

@@ -78,12 +78,13 @@ def with_other_words(fairseq: Any, out: str) -> Path:
 def test_a_teacher_with_another_dictionary(refused: Any, fairseq: Any, policy: str) -> None:
     foreign = with_other_words(fairseq, "foreign")
     complaint = refused("--teacher-path", policy, data="foreign")
-    assert f"--teacher-path {policy}: was trained with bin/dict.en.txt, which is not" in complaint
+    dictionary = fairseq.folder / "bin" / "dict.en.txt"
+    assert f"--teacher-path {policy}: was trained with {dictionary}, which is not" in complaint
     # more words
     for language in ("en", "de"):
         with (foreign / f"dict.{language}.txt").open("a") as dictionary:
             dictionary.write("more 1\n")
-    assert f"--teacher-path {policy}: does not fit the dictionaries of the data" in refused(
+    assert f"--teacher-path {policy}: its encoder has a vocabulary of" in refused(
         "--teacher-path", policy, data="foreign"
     )
 
@@ -148,7 +149,8 @@ def test_a_frozen_policy_with_another_dictionary(fairseq: Any, scored: Path, pol
         *("--policy-path", policy, "--freeze-policy", "--criterion", "value"),
         *("--policy-weight", "0", *STEPS, "--max-update", "1", "--no-save"),
     )
-    assert f"--policy-path {policy}: was trained with bin/dict.en.txt, which is not" in complaint
+    dictionary = fairseq.folder / "bin" / "dict.en.txt"
+    assert f"--policy-path {policy}: was trained with {dictionary}, which is not" in complaint
 
 
 def test_scores_beyond_the_range_of_the_checkpoint(refused: Any, fairseq: Any) -> None:

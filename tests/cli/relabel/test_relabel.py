@@ -78,7 +78,8 @@ def test_the_record_and_the_summary_tell_what_was_made(folder: Path, greedy: Pat
     assert f"mean {scores.mean():.4f}" in report
     assert "####" in report
     progress = (folder / "greedy.err").read_text()
-    assert re.search(r"^train: 90/90 rows \(100\.0%\), [\d.]+ rows/s, took", progress, re.MULTILINE)
+    line = r"^train: 90/90 rows \(100\.0%\) \[\d+:\d+<00:00, *[\d.]+ rows/s\]$"
+    assert re.search(line, progress, re.MULTILINE)
 
 
 def test_only_the_result_is_left_and_a_second_run_finds_nothing_to_do(

@@ -136,9 +136,9 @@ def test_another_vocabulary_than_the_policys_is_refused(folder: Path) -> None:
         with (folder / "wider" / f"dict.{language}.txt").open("a") as dictionary:
             dictionary.writelines(f"more{number} 1\n" for number in range(8))
     arguments = ("wider", *POLICY[1:], "--metric", "bleu", "--out", "refused")
-    assert "its vocabulary is not that of the data, whose dictionaries have" in complaint(
-        folder, *arguments
-    )
+    text = complaint(folder, *arguments)
+    assert "--path model/checkpoint_best.pt: its encoder has a vocabulary of 32 types" in text
+    assert "but the dictionary of the data has 40" in text
 
 
 def test_an_output_folder_with_other_dictionaries_is_refused(folder: Path) -> None:

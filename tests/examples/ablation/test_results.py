@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from examples.ablation.plan import CELLS, AblationPlan, Cell
+from examples.ablation.plan import CELLS
 from examples.ablation.results import Result, read_result, table
-from examples.demo.plan import Plan, Sizes
 
 LOG = """
 2026-01-01 | INFO | valid | {"epoch": 1, "valid_value_mae": "0.3", "valid_value_mae_of_mean": "0.2"}
@@ -30,18 +29,3 @@ def test_table_has_a_line_for_each_cell() -> None:
     ]
     assert "hybrid" in lines[-1]
     assert len(set(map(len, lines))) == 1
-
-
-def test_plan_goes_on_where_the_demo_has_a_policy(tmp_path: Path) -> None:
-    demo = Plan(tmp_path, Sizes())
-    stages = AblationPlan(demo, updates=10).stages()
-    assert stages[:4] == demo.stages()[:4]
-    for stage, cell in zip(stages[5:], CELLS, strict=True):
-        chosen = dict(zip(stage.command, stage.command[1:], strict=False))
-        found = Cell(
-            # a criterion that reads both has no such options
-            chosen.get("--value-encoder-input", "source"),
-            chosen.get("--value-positions", "every"),
-            chosen["--criterion"],
-        )
-        assert found == cell

@@ -1,4 +1,4 @@
-"""Reading and scoring what fairseq-generate writes."""
+"""Scores of translations and of values."""
 
 from pathlib import Path
 
@@ -7,23 +7,8 @@ import pytest
 import examples.custom_metric.length_ratio  # noqa: F401 - registers the metric
 from examples.common.cost import Cost
 from examples.demo.decoders import Decoder
-from examples.demo.results import (
-    HeldOut,
-    read_hypotheses,
-    score,
-    table,
-    value_quality,
-)
+from examples.demo.results import HeldOut, score, table, value_quality
 from fairseq_mcts.metrics import build_metric
-
-
-def test_hypotheses_come_in_the_order_of_the_held_out(tmp_path: Path) -> None:
-    (tmp_path / "generate-test.txt").write_text(
-        "S-10\ta b\nT-10\tA B\nH-10\t-0.5\tA B\nD-10\t-0.5\tA B\nP-10\t-0.5 -0.5\n"
-        "D-2\t-1.5\tC\tD\nD-9\t-0.25\t\n"
-        "Generate test with beam=1: BLEU4 = 1.00\n"
-    )
-    assert read_hypotheses(tmp_path) == ["C\tD", "", "A B"]
 
 
 def test_scores_of_perfect_and_of_partly_wrong_translations() -> None:

@@ -1,14 +1,20 @@
 """A study on disk, made up."""
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from examples.common.runner import Stage
 from examples.multi30k.layout import Layout
 from fairseq_mcts.cli.sweep_grid import grid
 from fairseq_mcts.cli.sweep_results import Trial, TrialStore
+from tests.conftest import ParallelTexts
+
+SENTENCES = 40
 
 
 @pytest.fixture
@@ -29,8 +35,7 @@ class Trials:
         scores: Sequence[float],
         bleu: Sequence[float] | None = None,
     ) -> None:
-        """One score per setting: that of MLBERTScore; the others lie below it, unless BLEU has its
-        own."""
+        """Write one MLBERTScore per setting; other scores lie below it, unless BLEU has its own."""
         store = TrialStore(self._layout.sweep(sweep))
         for number, (setting, score) in enumerate(zip(grid(options), scores, strict=True)):
             found = {"mlbertscore": score, "bertscore": score - 0.1, "bleu": score - 0.2}
@@ -71,3 +76,36 @@ def write_validation(layout: Layout, model: str, **numbers: float) -> None:
     shown = json.dumps({f"valid_{name}": str(number) for name, number in numbers.items()})
     log.write_text(f"2026-01-01 | INFO | valid | {shown}\n")
     log.with_suffix(".json").write_text('{"fingerprint": "", "finished": true, "seconds": 1.0}')
+
+
+@pytest.fixture
+def decoded(layout: Layout, toy_pairs: ParallelTexts, toy_encoder: Path) -> Layout:
+    """Beam search with some faults, V-MCTS with fewer, greedy as bad as beam search."""
+    layout = replace(layout, encoder=str(toy_encoder))
+    layout.corpus.mkdir(parents=True)
+    sources, references = toy_pairs.sources[:SENTENCES], toy_pairs.targets[:SENTENCES]
+    for language, lines in (("en", sources), ("de", references)):
+        (layout.corpus / f"test.{language}").write_text("".join(f"{line}\n" for line in lines))
+    faulty = [text.replace("Garten", "Haus").replace("heute", "nie") for text in references]
+    outputs = {
+        "beam": faulty,
+        "greedy": faulty,
+        "hybrid-bleu-mcts": [*references[:30], *faulty[30:]],
+        "separate-bleu-mcts": references,
+    }
+    for system, hypotheses in outputs.items():
+        write_generated(layout.decoded(system), hypotheses)
+        write_decoding_log(layout, system)
+    return layout
+
+
+def options(stage: Stage) -> dict[str, str]:
+    """Each word of a stage's command with the word behind it."""
+    return dict(itertools.pairwise(stage.command))
+
+
+def cells(table: str) -> dict[str, list[str]]:
+    """The rows of a table by their first cell."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    assert len({len(row) for row in rows}) == 1
+    return {row[0]: row[1:] for row in rows}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.multi30k.trees import overruled, telling_pictures
+from examples.multi30k.trees import pictures_by_prior_gap, prior_gap
 from fairseq_mcts.pictures.tree_file import SearchTree, TreeNode, save_tree
 
 
@@ -15,8 +15,8 @@ def make_tree(sentence: int, step: int, priors: list[float], chosen: int) -> Sea
 
 
 def test_the_policy_is_overruled_by_what_it_likes_less() -> None:
-    assert overruled(make_tree(0, 1, [0.6, 0.1], chosen=0)) == 0.0
-    assert overruled(make_tree(0, 1, [0.6, 0.1], chosen=1)) == pytest.approx(0.5)
+    assert prior_gap(make_tree(0, 1, [0.6, 0.1], chosen=0)) == 0.0
+    assert prior_gap(make_tree(0, 1, [0.6, 0.1], chosen=1)) == pytest.approx(0.5)
 
 
 def test_each_sentence_shows_its_most_telling_tree(tmp_path: Path) -> None:
@@ -29,6 +29,6 @@ def test_each_sentence_shows_its_most_telling_tree(tmp_path: Path) -> None:
     ]
     for tree in trees:
         save_tree(tree, tmp_path / f"{tree.sentence}-{tree.step}.json")
-    names = [path.name for path in telling_pictures(tmp_path)]
+    names = [path.name for path in pictures_by_prior_gap(tmp_path)]
     assert names == ["1-1.svg", "0-2.svg", "2-1.svg"]
-    assert telling_pictures(tmp_path / "none") == []
+    assert pictures_by_prior_gap(tmp_path / "none") == []

@@ -1,0 +1,47 @@
+"""Progress of long work by tqdm: a bar on a terminal, a line now and then in a log file."""
+
+import sys
+from typing import Any, TextIO
+
+from tqdm import tqdm
+
+_LOG_SECONDS = 15.0
+_LOG_LINE = "{desc}: {n:,}/{total:,}{unit} ({percentage:.1f}%) [{elapsed}<{remaining}, {rate_fmt}]"
+
+
+def progress_bar(
+    title: str,
+    total: int,
+    *,
+    done: int = 0,  # before this run: counts as done, but not for the rate
+    unit: str = "rows",
+    stream: TextIO | None = None,  # default: stderr
+) -> Any:
+    """A tqdm bar, to be used as a context and told of work by `update`."""
+    stream = sys.stderr if stream is None else stream
+    options: dict[str, Any] = {"desc": title, "total": total, "initial": done, "unit": f" {unit}"}
+    if stream.isatty():
+        # smoothing 0: the mean rate of the run, because batches differ in length
+        return tqdm(**options, file=stream, smoothing=0, dynamic_ncols=True)
+    return tqdm(
+        **options,
+        file=_Lines(stream),
+        smoothing=0,
+        mininterval=_LOG_SECONDS,
+        miniters=1,
+        bar_format=_LOG_LINE,
+    )
+
+
+class _Lines:
+    """Gives each state of a bar a line of its own, in place of the last one's."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        if text.strip():
+            self._stream.write(text.strip() + "\n")
+
+    def flush(self) -> None:
+        self._stream.flush()
