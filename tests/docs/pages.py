@@ -4,35 +4,66 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 REPOSITORY = Path(__file__).parents[2]
+#: languages of blocks that are files, whose first line is a comment with the file's name
+FILES = ("python", "diff")
 
 
-def follow(page: str, folder: Path) -> str:
-    """Writes each python block to the file that its first line names and runs each bash block, in
-    their order; returns all that was printed. Anything that fails is an error."""
+class Block(NamedTuple):
+    """A block of code in a page."""
+
+    language: str
+    text: str
+
+    @property
+    def file(self) -> str:
+        """The name of the file that it is."""
+        return self.text.partition("\n")[0].removeprefix("# ")
+
+
+def blocks(page: str) -> list[Block]:
+    """All blocks of a page of docs/ that name a language."""
     text = (REPOSITORY / "docs" / page).read_text(encoding="utf-8")
-    printed = []
-    for language, block in re.findall(r"^```(python|bash)\n(.*?)^```$", text, re.M | re.S):
-        if language == "python":
-            file = folder / block.split("\n")[0].removeprefix("# ")
+    return [Block(*found) for found in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S)]
+
+
+def follow(page: str, folder: Path, wanted: Callable[[Block], bool] = lambda command: True) -> str:
+    """Writes the files of the page and runs those of its bash blocks that are `wanted`, in their
+    order; returns all that was printed.
+
+    Anything that fails is an error, and so is a command that does not print the text block which
+    follows it.
+    """
+    printed: list[str] = []
+    last: str | None = None  # what the last command printed; None if it was not wanted
+    for block in blocks(page):
+        if block.language in FILES:
+            file = folder / block.file
             file.parent.mkdir(exist_ok=True)
-            file.write_text(block, encoding="utf-8")
-        else:
-            printed.append(_run(block, folder))
+            file.write_text(block.text, encoding="utf-8")
+        elif block.language == "bash":
+            last = run(block.text, folder) if wanted(block) else None
+            printed.append(last or "")
+        elif block.language == "text" and last is not None:
+            assert block.text in last, f"expected\n{block.text}\nfound\n{last}"
     return "".join(printed)
 
 
-def _run(commands: str, folder: Path) -> str:
+def run(commands: str, folder: Path, package: Path = REPOSITORY) -> str:
+    """What the commands print in `folder`, where Python finds fairseq_mcts in `package`; they must
+    succeed."""
     scripts = str(Path(sys.executable).parent)
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands],
         cwd=folder,
         env={
             **os.environ,
+            "PYTHONPATH": str(package),
             "PATH": os.pathsep.join([scripts, os.environ["PATH"]]),
-            "PYTHONPATH": str(REPOSITORY),
             "OMP_NUM_THREADS": "1",
         },
         stdout=subprocess.PIPE,
