@@ -63,7 +63,7 @@ def test_a_new_decoder_is_in_the_table() -> None:
         "| `wide` | Looks far and wide | needed, but not with `--wide-rank-by metric` or "
         "`--wide-rank-by none` | with `--wide-rank-by metric` | `--wide-width 25`, charged 50 |\n"
     ) in new
-    section = new.partition("## wide\n")[2]
+    section = new.partition("## wide\n")[2].partition(decoder_table.END)[0]
     assert "| `--wide-width` | `3` | candidates \\| beams | 1, 2 |\n" in section
     assert "| `depth` | `4` | steps; has no effect with `--wide-rank-by none` | – |\n" in section
     assert "- `--search-preset far`: `--wide-width 9`\n" in section
