@@ -108,7 +108,7 @@ def recording() -> Iterator[Recording]:
         nonlocal read_at_once
         read_at_once = ~requests.finished if question.policy else None
         answers = evaluate(evaluator, tree, requests, question)
-        if not question.again:
+        if not question.policy_only:
             record.values.append(answers.values)
         return answers
 

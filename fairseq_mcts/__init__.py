@@ -1,3 +1,3 @@
 """fairseq_mcts: machine translation that decodes for the metric its user cares about."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"

@@ -1,6 +1,6 @@
 """A decoder in one class: the likeliest of the sentences that an MCTS has met, and long ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairseq_mcts.search import Hypothesis, option, register_decoder
 from fairseq_mcts.search.decoders.mcts import MctsDecoder, MctsOptions
@@ -31,8 +31,9 @@ class LengthBonus(MctsDecoder):
     def rerank(
         self, sentence: int, finished: list[Hypothesis], score: Scorer | None
     ) -> list[Hypothesis]:
-        return sorted(finished, key=self._worth, reverse=True)  # equal ones stay in their order
+        ranked = [replace(one, score=self._score(one)) for one in finished]
+        return sorted(ranked, key=lambda one: -one.score)  # equal ones stay in their order
 
-    def _worth(self, hypothesis: Hypothesis) -> float:
+    def _score(self, hypothesis: Hypothesis) -> float:
         length = len(hypothesis.tokens)
         return hypothesis.logprob / length + self.options.bonus * length

@@ -56,7 +56,7 @@ def best_of(trials: Sequence[Trial], metric: str) -> int:
 def as_text(settings: Sequence[Setting], trials: Sequence[Trial], metrics: Sequence[Metric]) -> str:
     """A line per setting; the best by the first metric is marked, and its flags come last."""
     header = [*(name for name, _ in settings[0].values), *(metric.name for metric in metrics)]
-    header += ["charged", "made", "seconds"]
+    header += ["charged", "made", "seconds", ""]
     rows = [
         [
             *(value for _, value in setting.values),

@@ -26,17 +26,17 @@ def read_on_device(
         logprobs[:, token] -= penalty
     temperature = question.temperature
     log_priors: Tensor | None = None  # [u, V] log-probabilities at the temperature
-    if not question.over_allowed and temperature != 1.0:
+    if not question.as_priors and temperature != 1.0:
         log_priors = torch.log_softmax(logprobs / temperature, dim=-1)
     rows = mask_rows(logprobs, rules, requests)
-    if question.over_allowed and question.actions:
+    if question.as_priors and question.actions:
         scaled = rows if temperature == 1.0 else rows / temperature
         log_priors = torch.log_softmax(scaled, dim=-1)
     if log_priors is None:
         log_priors = rows
 
     counts, tokens, action_logprobs, weights = best_on_device(rows, log_priors, question.actions)
-    if question.over_allowed:
+    if question.as_priors:
         weights = np.exp(weights)
     # 0 after the last action; a row without any action would be NaN
     weights[np.arange(question.actions) >= counts[:, None]] = 0.0

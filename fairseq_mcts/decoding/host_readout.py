@@ -46,7 +46,7 @@ def read_on_host(
         requests.banned_tokens,
         rules,
         question.temperature,
-        question.over_allowed,
+        question.as_priors,
         read,
     )
     drawn_tokens, drawn_logprobs = _draws(rows, requests, question, read.normalisers)

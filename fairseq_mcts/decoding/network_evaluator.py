@@ -78,7 +78,7 @@ class NetworkEvaluator:
 
     @torch.no_grad()
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
-        if question.again:
+        if question.policy_only:
             answers = self._read_again(requests, question)
         else:
             answers = self._step(tree, requests, question)

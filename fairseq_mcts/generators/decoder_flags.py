@@ -45,17 +45,20 @@ def as_flag(decoder: str) -> Spelling:
     return spell
 
 
-def flags_instead_of(generation_option: str) -> list[str]:
-    """What takes the place of one of fairseq's generation options."""
-    found = [
+def flags_instead_of(generation_option: str, decoder: str) -> list[str]:
+    """What takes the place of one of fairseq's generation options: of `decoder`, or of others."""
+    found = {
+        flag(field): one.decoder
+        for field, one in decoder_flags().items()
+        if one.info.instead_of == generation_option
+    }
+    own = [name for name, owner in found.items() if owner == decoder]
+    decoders = [
         f"--search {name}"
         for name in decoder_names()
         if decoder_class(name).instead_of == generation_option
     ]
-    for field, one in decoder_flags().items():
-        if one.info.instead_of == generation_option:
-            found.append(flag(field))
-    return found
+    return own or [*decoders, *found]
 
 
 def metric_settings() -> list[str]:
@@ -118,6 +121,6 @@ def _parsed(cls: type[Decoder[Any]], option: str, value: Any) -> Any:
 
 
 def _refuse_two_budgets(cls: type[Decoder[Any]], budget: Any, given: Mapping[str, Any]) -> None:
-    if budget is not None and cls.budget_option in given:
+    if budget is not None and cls.budget_option is not None and cls.budget_option in given:
         count = (cls.budget_option, given[cls.budget_option])
         raise OptionError("budget", "has no effect beside {}", value=budget, other=count)

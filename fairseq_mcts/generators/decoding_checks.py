@@ -38,7 +38,7 @@ def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) 
     how = f"--search {decoder.name}, as it is set,"
     if not decoder.needs_value:
         _refuse(settings, OF_VALUES, f"{how} uses no value")
-    if not decoder.metric_if:
+    if not decoder.may_use_metric():
         _refuse(settings, OF_METRICS, f"has no effect with --search {decoder.name}")
     _check_metric(settings, decoder, how)
     _check_trees(settings, decoder)
@@ -69,11 +69,13 @@ def _refuse(
 
 def _check_metric(settings: Mapping[str, Any], decoder: Decoder[Any], how: str) -> None:
     asking = decoder.metric_option
-    if asking is None:
+    if not decoder.needs_metric:
         ways = " or ".join(metric_settings())
         _refuse(settings, OF_METRICS, f"{how} uses no metric; add {ways}")
     elif settings["search_metric"] is None:
-        setting = as_flag(decoder.name)(asking, getattr(decoder.options, asking))
+        setting = f"--search {decoder.name}"
+        if asking is not None:
+            setting = as_flag(decoder.name)(asking, getattr(decoder.options, asking))
         raise ValueError(f"{setting} needs --search-metric")
 
 
@@ -88,5 +90,6 @@ def _check_trees(settings: Mapping[str, Any], decoder: Decoder[Any]) -> None:
 def _check_n_best(n_best: int, decoder: Decoder[Any]) -> None:
     most = decoder.most_hypotheses
     if most is not None and n_best > most:
-        count = as_flag(decoder.name)(decoder.budget_option, most)
-        raise ValueError(f"--nbest {n_best}: more than {count} gives")
+        count = decoder.budget_option
+        what = f"{most}" if count is None else as_flag(decoder.name)(count, most)
+        raise ValueError(f"--nbest {n_best}: more than {what} gives")

@@ -36,5 +36,5 @@ def refuse_unsupported(search: str, generation: Any, defaults: Any) -> None:
         default = getattr(defaults, name, None)
         given = getattr(generation, name, default)
         if given != default:
-            hint = why or f"use {' or '.join(flags_instead_of(name))}"
+            hint = why or f"use {' or '.join(flags_instead_of(name, search))}"
             raise ValueError(f"{flag(name)} {given}: not with --search {search}; {hint}")

@@ -19,7 +19,7 @@ from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.options import Count
 from fairseq_mcts.search.results import Evaluations
 from fairseq_mcts.search.store import TreeStore
-from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, release_branch
+from fairseq_mcts.search.tree import NO_NODE, Int32, release_branch
 
 
 class BeamSearch(TreeStore):
@@ -43,10 +43,10 @@ class BeamSearch(TreeStore):
         self._rules = rules
         self._with_values = with_values
         self.question = Question(
-            actions=widest + 1, temperature=temperature, over_allowed=False, value=with_values
+            actions=widest + 1, temperature=temperature, as_priors=False, value=with_values
         )
         self._value_of_proposals = replace(self.question, policy=False)
-        self._policy_of_beams = replace(self.question, value=False, again=True)
+        self._policy_of_beams = replace(self.question, value=False, policy_only=True)
         self._beams = _new_beams(widths, widest)
         self._begun = False
 
@@ -90,9 +90,6 @@ class BeamSearch(TreeStore):
             )
         self.store_answers(requests, answers, self.question)
 
-    def receive_scores(self, scores: Float64) -> None:
-        raise AssertionError("beam search asks for no scores")
-
     def _begin(self) -> Requests:
         self._begun = True
         self.make_room(self.num_sentences)
@@ -121,7 +118,7 @@ class BeamSearch(TreeStore):
             ]
             # a stable sort: of equal scores, what was finished first
             hypotheses.sort(key=lambda hypothesis: -hypothesis.score)
-            self._results[sentence] = hypotheses[: self._n_best]
+            self.finish(sentence, hypotheses[: self._n_best])
             for node in nodes:
                 release_branch(self.tree, int(node))
         self._active = self._active[~done]

@@ -23,11 +23,12 @@ def run_decoder(
     for name, given in (("trace", run.trace), ("watcher", run.watcher is not None)):
         if given and not decoder.builds_trees:
             raise ValueError(f"{name}: search={decoder.name!r} builds no search tree")
-    asking = decoder.metric_option
-    if asking is not None and metric is None:
-        setting = getattr(decoder.options, asking)
-        raise OptionError(asking, "needs a metric", value=setting)
-    if asking is None:
+    if decoder.needs_metric and metric is None:
+        asking = decoder.metric_option
+        if asking is None:
+            raise OptionError("search", "needs a metric", value=decoder.name)
+        raise OptionError(asking, "needs a metric", value=getattr(decoder.options, asking))
+    if not decoder.needs_metric:
         metric = None  # nothing would ask it
     scorer = Scorer(metric) if metric is not None else None
     search = decoder.search(run if not decoder.reranks else run.keeping_all())
@@ -104,7 +105,7 @@ def decode(
             raise TypeError("options, preset and budget belong to a decoder that is named")
     else:
         decoder = make_decoder(search, options, preset=preset, budget=budget)
-    if metric is not None and not decoder.metric_if:
+    if metric is not None and not decoder.may_use_metric():
         raise TypeError(f"search={decoder.name!r} has no use for a metric")
     if metric is not None and not callable(metric):
         raise ValueError(f"metric: {metric!r} is no function of (sentence, tokens)")

@@ -71,14 +71,15 @@ class Decoder(ABC, Generic[OptionsT]):
 
     name: ClassVar[str]  # set by @register_decoder
     Options: ClassVar[type[DecoderOptions]]
-    #: the option that a budget of network evaluations per output token sets
-    budget_option: ClassVar[str]
+    #: the option that a budget of network evaluations per output token sets, if there is one
+    budget_option: ClassVar[str | None] = None
     #: named sets of options
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     #: whether it reads the network's value, and the settings under which it does not
     uses_value: ClassVar[bool] = True
     value_unless: ClassVar[Settings] = {}
-    #: the settings under which it scores finished sentences by a metric
+    #: whether it scores finished sentences by a metric always, or under which settings it does
+    uses_metric: ClassVar[bool] = False
     metric_if: ClassVar[Settings] = {}
     #: whether it builds search trees, which can be traced and watched
     builds_trees: ClassVar[bool] = False
@@ -127,7 +128,12 @@ class Decoder(ABC, Generic[OptionsT]):
     @property
     def needs_metric(self) -> bool:
         """Whether it scores sentences by a metric with these options."""
-        return self.metric_option is not None
+        return self.uses_metric or self.metric_option is not None
+
+    @classmethod
+    def may_use_metric(cls) -> bool:
+        """Whether it scores sentences by a metric with any options."""
+        return cls.uses_metric or bool(cls.metric_if)
 
     @property
     def scores_finished(self) -> bool:
@@ -158,6 +164,8 @@ class Decoder(ABC, Generic[OptionsT]):
     @classmethod
     def count_for_budget(cls, budget: Count) -> Count:
         """The smallest `budget_option` that is charged the budget at least."""
+        if cls.budget_option is None:
+            raise OptionError("budget", f"{cls.name!r} has no count that it could set")
         wrong = at_least_one(budget)
         if wrong is not None:
             raise OptionError("budget", wrong)
@@ -191,7 +199,8 @@ class Decoder(ABC, Generic[OptionsT]):
                 raise OptionError("preset", f"{preset!r} is none that {cls.name!r} has")
             settings.update(cls.presets[preset])
         if budget is not None:
-            settings[cls.budget_option] = cls.count_for_budget(budget)
+            count = cls.count_for_budget(budget)
+            settings[str(cls.budget_option)] = count
         settings.update(given)
         options: Any = cls.Options(**settings)
         return cls(options)

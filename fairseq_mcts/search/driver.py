@@ -91,7 +91,7 @@ def drive(search: Search, evaluator: Evaluator, scorer: Scorer | None = None) ->
             search.receive_answers(requests, answers)
             timing.network += answered - advanced
             timing.search += time.perf_counter() - answered
-            if not search.question.again:
+            if not search.question.policy_only:
                 timing.network_calls += 1
                 timing.network_rows += len(requests)
         if candidates:

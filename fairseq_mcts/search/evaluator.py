@@ -30,14 +30,14 @@ class Question:
     """What a search wants to know about a prefix."""
 
     actions: int  # how many of the best next tokens
-    temperature: float  # of weights and of draws
-    # weights are probabilities, normalised over the tokens allowed after the prefix; or, as in
-    # fairseq's beam search, log-probabilities, normalised over the whole vocabulary
-    over_allowed: bool
-    value: bool  # whether values are read
-    # False: policies are read later, of those prefixes that a question with `again` names
+    temperature: float = 1.0  # of weights and of draws
+    # weights are priors: probabilities, normalised over the tokens allowed after the prefix; or,
+    # as in fairseq's beam search, log-probabilities, normalised over the whole vocabulary
+    as_priors: bool = True
+    value: bool = True  # whether values are read
+    # False: policies are read later, of those prefixes that a question with `policy_only` names
     policy: bool = True
-    again: bool = False  # about prefixes that are evaluated already, but for their policies
+    policy_only: bool = False  # about prefixes that are evaluated already, but for their policies
     sampling: SamplingFilter = SamplingFilter()  # for searches that draw tokens
 
 
@@ -128,7 +128,7 @@ class Evaluator(Protocol):
         """Answers `question` for all requests; parents were evaluated by earlier calls.
 
         After a question without `policy` the evaluator keeps what it needs to read the policies of
-        these prefixes, until their slots are given to others; a question with `again`, the same but
+        these prefixes, until their slots are given to others; a question with `policy_only`, the same but
         for `value`, is about some of them.
         """
         ...

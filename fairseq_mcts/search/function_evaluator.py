@@ -26,7 +26,7 @@ class FunctionEvaluator:
         self._unread: dict[int, tuple[Any, ...]] = {}
 
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
-        if question.again:
+        if question.policy_only:
             kept = [self._unread.pop(slot) for slot in requests.slots.tolist()]
             return _answers_from_rows(kept)
         answers = self._evaluate_whole(tree, requests, question)
@@ -179,9 +179,9 @@ def _weights(
     open_rows: Bool,  # [n]
     question: Question,
 ) -> Float64:
-    """[n, A] what a search goes by; see `Question.over_allowed`."""
+    """[n, A] what a search goes by; see `Question.as_priors`."""
     temperature = question.temperature
-    if question.over_allowed:
+    if question.as_priors:
         # divided as probabilities: logarithms would round a uniform prior of 1/8 to something else
         greatest, sums = normalisers(rows, open_rows, temperature)
         return np.exp((action_logprobs - greatest[:, None]) / temperature) / sums[:, None]

@@ -51,11 +51,11 @@ class MctsSearch(TreeStore):
         # what the first token takes, if few simulations end in finished sentences
         super().__init__(run.constraints, actions, capacity=int((1 + counts).sum()))
         self._policy_and_value = Question(
-            actions=actions, temperature=temperature, over_allowed=True, value=not rules.rollouts
+            actions=actions, temperature=temperature, as_priors=True, value=not rules.rollouts
         )
         # a rollout needs the policy of every prefix it comes to
         self._leaf = replace(self._policy_and_value, policy=rules.rollouts)
-        self._policy = replace(self._policy_and_value, value=False, again=True)
+        self._policy = replace(self._policy_and_value, value=False, policy_only=True)
         self.question = self._leaf
         self._n_best = run.n_best
         self._trace = run.trace
@@ -233,7 +233,7 @@ class MctsSearch(TreeStore):
                 if tokens != best.tokens
             ]
             others.sort(key=lambda other: (-other.score, -other.logprob))
-            self._results[sentence] = [best, *others][: self._n_best]
+            self.finish(sentence, [best, *others][: self._n_best])
             self._met[sentence].clear()
             release_branch(self.tree, node)
         self._active = self._active[~done]

@@ -117,7 +117,7 @@ class Reading(NamedTuple):
 
     rules: TokenRules
     temperature: float
-    over_allowed: bool  # see evaluator.Question
+    as_priors: bool  # see evaluator.Question
     read: RowsRead  # out
     maxima: Float32  # [⌈V / BLOCK⌉] scratch
     scratch: Scratch
@@ -145,7 +145,7 @@ def read_forced_row(
         read.tokens[index, 0] = token
         read.logprobs[index, 0] = score - normaliser
         read.weights[index, 0] = score - normaliser
-        if reading.over_allowed:
+        if reading.as_priors:
             read.weights[index, 0] = 1.0
         elif temperature != 1.0:
             tempered = log_sum_of_row(row, row.max(), temperature, scratch)
@@ -163,7 +163,7 @@ def read_open_row(
 ) -> None:
     """A row after which several tokens may follow."""
     rules, read, maxima, scratch = reading.rules, reading.read, reading.maxima, reading.scratch
-    temperature, over_allowed = reading.temperature, reading.over_allowed
+    temperature, as_priors = reading.temperature, reading.as_priors
     taken = _taken(row, not_allowed)
     penalised = _taken(row, rules.penalised)
     write_block_maxima(row, maxima)
@@ -181,11 +181,11 @@ def read_open_row(
         tempered = with_another(tempered, row[token] / temperature)
     for place in range(len(taken)):
         normaliser = with_another(normaliser, taken[place])
-        if not over_allowed:
+        if not as_priors:
             score = taken[place] - penalty_of(not_allowed[place], rules)
             tempered = with_another(tempered, score / temperature)
     normaliser = number_or_nan(normaliser)
-    if temperature == 1.0 and not over_allowed:
+    if temperature == 1.0 and not as_priors:
         tempered = normaliser  # penalties are no part of the distribution then
     read.normalisers[index] = normaliser
     if actions == 0:
@@ -197,7 +197,7 @@ def read_open_row(
         score = read.logprobs[index, place]
         read.logprobs[index, place] = score - normaliser
         weight = score / temperature - tempered
-        read.weights[index, place] = math.exp(weight) if over_allowed else weight
+        read.weights[index, place] = math.exp(weight) if as_priors else weight
     if math.isnan(normaliser):
         # for the evaluator to find: no comparison with NaN would have shown it
         read.logprobs[index, 0] = normaliser
@@ -223,13 +223,13 @@ def read_rows(
     banned_tokens: Int32,  # [m]
     rules: TokenRules,
     temperature: float,
-    over_allowed: bool,  # see evaluator.Question
+    as_priors: bool,  # see evaluator.Question
     read: RowsRead,  # out
 ) -> None:
     """The A best tokens after each prefix with their log-probabilities and weights; nothing is
     read of finished ones, which have no bans."""
     maxima = np.empty((scores.shape[1] + BLOCK - 1) // BLOCK, np.float32)
-    reading = Reading(rules, temperature, over_allowed, read, maxima, new_scratch())
+    reading = Reading(rules, temperature, as_priors, read, maxima, new_scratch())
     num_forbidden = len(rules.forbidden)
     not_allowed = np.empty(num_forbidden + 1 + len(banned_rows), np.int32)
     not_allowed[:num_forbidden] = rules.forbidden

@@ -33,7 +33,11 @@ def register_decoder(name: str) -> Callable[[DecoderType], DecoderType]:
             raise ValueError(f"decoder {name!r} is already registered by {known.__qualname__}")
         cls.name = name
         _DECODERS[name] = cls
-        _tell_listeners()
+        try:
+            _tell_listeners()
+        except ValueError:  # one of them has no place for it
+            del _DECODERS[name]
+            raise
         return cls
 
     return register
@@ -44,7 +48,8 @@ def _refuse_incomplete(name: str, cls: type[Decoder[Any]]) -> None:
     if not (isinstance(options, type) and issubclass(options, DecoderOptions)):
         raise TypeError(f"decoder {name!r}: its Options must be a subclass of DecoderOptions")
     infos = cls.option_infos()
-    named = [getattr(cls, "budget_option", None), *cls.value_unless, *cls.metric_if]
+    named = [*cls.value_unless, *cls.metric_if]
+    named += [] if cls.budget_option is None else [cls.budget_option]
     named += [option for preset in cls.presets.values() for option in preset]
     for option in named:
         if option not in infos:

@@ -39,7 +39,7 @@ class SampleSearch(TreeStore):
         self.question = Question(
             actions=0,
             temperature=temperature,
-            over_allowed=True,
+            as_priors=True,
             value=self._by_value,
             sampling=sampling,
         )
@@ -124,7 +124,7 @@ class SampleSearch(TreeStore):
         candidates: list[Candidate] = []
         for sentence in self._active[~going_on].tolist():
             if self._unranked:
-                self._results[sentence] = self._in_order(sentence)
+                self.finish(sentence, self._in_order(sentence))
                 continue
             distinct = self._distinct(sentence)
             if self._by_value:
@@ -162,7 +162,7 @@ class SampleSearch(TreeStore):
         ]
         # a stable sort of samples in their order: of equal ones the earlier sample
         hypotheses.sort(key=lambda hypothesis: (-hypothesis.score, -hypothesis.logprob))
-        self._results[sentence] = hypotheses[: self._n_best]
+        self.finish(sentence, hypotheses[: self._n_best])
 
     def _hypothesis(self, sentence: int, sample: int, score: float | None = None) -> Hypothesis:
         """A sample with its score; without one its likelihood stands in for it."""

@@ -38,9 +38,17 @@ class TreeStore:
     def num_sentences(self) -> int:
         return len(self.constraints.max_len)
 
+    def finish(self, sentence: int, hypotheses: list[Hypothesis]) -> None:
+        """Takes the results of a sentence, best first."""
+        self._results[sentence] = hypotheses
+
     def results(self) -> list[list[Hypothesis]]:
         """See `driver.Search`."""
         return self._results
+
+    def receive_scores(self, scores: Float64) -> None:
+        """For searches that ask for scores."""
+        raise AssertionError(f"{type(self).__name__} asks for no scores")
 
     def make_room(self, slots: int) -> bool:
         """Makes sure that `slots` more prefixes fit; whether the tree had to grow."""
@@ -71,7 +79,7 @@ class TreeStore:
                 answers.action_logprobs,
                 answers.weights,
             )
-        if not question.again:
+        if not question.policy_only:
             _store_values(self.tree, requests.slots, answers.values)
 
     def hypothesis(

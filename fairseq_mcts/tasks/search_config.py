@@ -4,6 +4,7 @@ The decoders' own options come from their classes, so the configuration is made 
 decoder is registered: flags of a decoder in a user's --user-dir are flags like any other.
 """
 
+import dataclasses
 from dataclasses import field, make_dataclass
 from typing import Any, Optional
 
@@ -13,6 +14,7 @@ from fairseq.tasks.translation import TranslationConfig
 from fairseq_mcts.generators.decoder_flags import (
     DecoderFlag,
     decoder_flags,
+    flag,
     metric_settings,
     presets,
 )
@@ -38,6 +40,12 @@ def unset_search_fields() -> dict[str, Any]:
 
 def make_config() -> type[TranslationConfig]:
     """The configuration with the options of all decoders that are registered now."""
+    fields = [*search_fields(), *_validation_fields()]
+    names = [name for name, _, _ in fields]
+    names += [one.name for one in dataclasses.fields(TranslationConfig)]
+    twice = sorted({flag(name) for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"a decoder's option has a flag that exists already: {', '.join(twice)}")
     config = make_dataclass(
         "TranslationMctsConfig",
         [*search_fields(), *_validation_fields()],
@@ -56,8 +64,8 @@ def _searches() -> Any:
     return ChoiceEnum(decoder_names())
 
 
-def _decoder_field(name: str, flag: DecoderFlag) -> Field:
-    info = flag.info
+def _decoder_field(name: str, one: DecoderFlag) -> Field:
+    info = one.info
     kind = ChoiceEnum(list(info.flag_choices or info.choices)) if info.choices else info.flag_type
     default = "" if info.default is None else f" (default: {_written(info.default)})"
     return _field(name, Optional[kind], None, info.help + default)
@@ -150,10 +158,11 @@ def _common_fields() -> list[Field]:
 
 
 def _budget_options() -> str:
-    options = ((name, decoder_class(name)) for name in decoder_names())
     return ", ".join(
-        f"--{name}-{cls.budget_option}" for name, cls in options if not cls.is_fairseqs_own
-    ).replace("_", "-")
+        flag(f"{name}_{cls.budget_option}")
+        for name, cls in ((name, decoder_class(name)) for name in decoder_names())
+        if cls.budget_option is not None and not cls.is_fairseqs_own
+    )
 
 
 def _validation_fields() -> list[Field]:

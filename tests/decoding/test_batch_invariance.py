@@ -15,7 +15,7 @@ from tests.decoding.networks import VOCABULARY, dual_head, fairseq_transformer, 
 from tests.models.toys import DUAL, EOS, SOURCE_WORDS, TARGET_WORDS, make_model
 
 SENTENCES = 40
-QUESTION = Question(actions=TARGET_WORDS, temperature=0.9, over_allowed=True, value=True)
+QUESTION = Question(actions=TARGET_WORDS, temperature=0.9, as_priors=True, value=True)
 
 
 def random_sources() -> list[torch.Tensor]:

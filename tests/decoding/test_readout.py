@@ -94,7 +94,7 @@ FILTERS = st.builds(
     rows=tied_rows(),
     actions=st.sampled_from([0, 1, 3, 20, 45]),
     temperature=st.sampled_from([0.25, 0.75, 1.0, 1.5]),
-    over_allowed=st.booleans(),
+    as_priors=st.booleans(),
     penalised=st.sampled_from([{}, {3: 0.5}, {3: -0.75, 1: 2.25}]),
     drawing=st.just(SamplingFilter()) | FILTERS,
     seed=st.integers(0, 2**31),
@@ -103,7 +103,7 @@ def test_both_ways_give_the_same_answers(
     rows: torch.Tensor,
     actions: int,
     temperature: float,
-    over_allowed: bool,
+    as_priors: bool,
     penalised: dict[int, float],
     drawing: SamplingFilter,
     seed: int,
@@ -112,7 +112,7 @@ def test_both_ways_give_the_same_answers(
     dice = np.random.default_rng(seed)
     requests = random_requests(dice, len(rows), rows.size(1))
     rows[requests.only_token != NO_TOKEN] = 1.0  # a forced token is always possible
-    question = Question(actions, temperature, over_allowed, value=False, sampling=drawing)
+    question = Question(actions, temperature, as_priors, value=False, sampling=drawing)
     rules = make_rules(penalised)
     compiled = read_on_host(rows.clone(), requests, question, rules)
     on_device = read_on_device(rows.clone(), requests, question, rules)
@@ -130,7 +130,7 @@ def test_finished_prefixes_have_no_policy(read: Callable[..., Answers]) -> None:
     finished = np.array([True, False, True, False])
     rows = torch.randn(2, 50, generator=torch.Generator().manual_seed(1))
     draws = {"draw_rows": np.array([1, 3, 3], np.int32), "draw_uniforms": np.array([0.1, 0.4, 0.8])}
-    question = Question(actions=3, temperature=0.9, over_allowed=True, value=False)
+    question = Question(actions=3, temperature=0.9, as_priors=True, value=False)
     requests = make_requests(4, finished=finished, **draws)
     found = read(rows.clone(), requests, question, make_rules({}))
     draws["draw_rows"] = np.array([0, 1, 1], np.int32)
@@ -153,7 +153,7 @@ def test_answers_are_what_a_softmax_says() -> None:
         banned_rows=np.array([2], np.int32),
         banned_tokens=np.array([int(scores[2].argmax())], np.int32),
     )
-    question = Question(actions=5, temperature=0.5, over_allowed=True, value=False)
+    question = Question(actions=5, temperature=0.5, as_priors=True, value=False)
     read = read_on_host(torch.tensor(scores), requests, question, make_rules({}))
     exact = scores.astype(np.float64)
     logprobs = exact - np.log(np.exp(exact - 40.0).sum(axis=1, keepdims=True)) - 40.0
@@ -174,7 +174,7 @@ def test_draws_at_the_very_end_of_the_interval_stay_inside() -> None:
     requests = make_requests(
         1, draw_rows=np.zeros(1, np.int32), draw_uniforms=np.array([np.nextafter(1.0, 0.0)])
     )
-    question = Question(0, 1.0, over_allowed=False, value=False, sampling=SamplingFilter())
+    question = Question(0, 1.0, as_priors=False, value=False, sampling=SamplingFilter())
     for read in (read_on_host, read_on_device):
         answers = read(rows.clone(), requests, question, make_rules({}))
         assert answers.drawn_tokens.tolist() == [3]
@@ -195,7 +195,7 @@ def test_nan_and_infinity_show(
         draw_rows=np.array([0, 1], np.int32),
         draw_uniforms=np.array([0.5, 0.5]),
     )
-    question = Question(3, 0.7, over_allowed=False, value=False, sampling=SamplingFilter())
+    question = Question(3, 0.7, as_priors=False, value=False, sampling=SamplingFilter())
     answers = read(rows, requests, question, make_rules({}))
     assert np.isfinite(answers.action_logprobs[0]).all()
     assert np.isnan(answers.action_logprobs[1]).any()
@@ -207,21 +207,21 @@ def test_nothing_is_left_where_nothing_is_allowed(read: Callable[..., Answers]) 
     rows = torch.full((1, 8), -torch.inf)
     rows[0, EOS] = 0.0
     requests = make_requests(1, eos_allowed=np.array([False]))
-    question = Question(actions=3, temperature=1.0, over_allowed=True, value=False)
+    question = Question(actions=3, temperature=1.0, as_priors=True, value=False)
     answers = read(rows, requests, question, make_rules({}))
     assert answers.num_actions.tolist() == [0]
     assert not answers.weights.any()
 
 
 @pytest.mark.parametrize("read", [read_on_host, read_on_device])
-@pytest.mark.parametrize("over_allowed", [False, True])
+@pytest.mark.parametrize("as_priors", [False, True])
 def test_an_impossible_token_can_not_be_forced(
-    read: Callable[..., Answers], over_allowed: bool
+    read: Callable[..., Answers], as_priors: bool
 ) -> None:
     rows = torch.zeros((1, 8))
     rows[0, 5] = -torch.inf
     requests = make_requests(1, only_token=np.array([5], np.int32))
-    question = Question(actions=3, temperature=1.0, over_allowed=over_allowed, value=False)
+    question = Question(actions=3, temperature=1.0, as_priors=as_priors, value=False)
     answers = read(rows, requests, question, make_rules({}))
     assert answers.num_actions.tolist() == [0]
 
@@ -236,7 +236,7 @@ def test_masks_leave_what_may_follow() -> None:
         banned_tokens=np.array([4], np.int32),
     )
     masked = mask_rows(logprobs.clone(), make_rules({}), requests)
-    question = Question(actions=6, temperature=1.0, over_allowed=False, value=False)
+    question = Question(actions=6, temperature=1.0, as_priors=False, value=False)
     answers = read_on_host(logprobs.clone(), requests, question, make_rules({}))
     allowed = [row.isfinite().nonzero().flatten().tolist() for row in masked]
     assert allowed == [[0, 3, 5], [1]]

@@ -32,7 +32,7 @@ class Listener:
     def evaluate(self, tree: Tree, requests: Requests, question: Question) -> Answers:
         prefixes = prefix_tokens(tree, requests.slots)
         named = list(zip(requests.sentences.tolist(), prefixes, strict=True))
-        if not question.again:
+        if not question.policy_only:
             self.evaluated.update(named)
         if question.policy:
             self.read.update(

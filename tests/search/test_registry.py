@@ -16,6 +16,7 @@ from fairseq_mcts.search import (
     DecoderOptions,
     OptionError,
     Run,
+    decode,
     decoder_class,
     decoder_names,
     make_decoder,
@@ -85,6 +86,20 @@ def test_a_class_that_contradicts_itself(attributes: dict[str, Any], complaint: 
     with pytest.raises(TypeError, match=complaint):
         register_decoder("odd")(type("Odd", (Wide,), attributes))
     assert "odd" not in decoder_names()
+
+
+def test_a_decoder_without_a_count_has_no_budget() -> None:
+    plain = type("Plain", (Wide,), {"budget_option": None, "name": "plain"})
+    assert plain.with_options({"width": 2}).options.width == 2
+    with pytest.raises(OptionError, match=r"^budget: 'plain' has no count"):
+        plain.with_options({}, budget=5)
+
+
+def test_a_decoder_may_always_need_a_metric() -> None:
+    judged = type("Judged", (Wide,), {"uses_metric": True, "name": "judged"})(WidthOptions())
+    assert judged.needs_metric and judged.scores_finished
+    with pytest.raises(OptionError, match=r"^search='judged': needs a metric"):
+        decode(lambda *_: None, 1, search=judged, eos=2, max_len=3)
 
 
 def test_a_plain_field_is_no_option() -> None:

@@ -1,13 +1,23 @@
 """What the task adds to fairseq's translation."""
 
 import argparse
+import dataclasses
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
 from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.dataclass.utils import gen_parser_from_dataclass
 
+from fairseq_mcts.search import (
+    Decoder,
+    DecoderOptions,
+    Run,
+    decoder_names,
+    option,
+    register_decoder,
+)
 from fairseq_mcts.tasks.search_config import make_config
 from fairseq_mcts.tasks.translation_mcts import TranslationMctsTask
 
@@ -33,6 +43,23 @@ def test_task_takes_the_options_of_translation() -> None:
     parser = argparse.ArgumentParser()
     gen_parser_from_dataclass(parser, make_config()())
     assert parser.parse_args(["bin", "--source-lang", "en"]).source_lang == "en"
+
+
+def test_a_decoder_whose_flags_exist_already_is_refused() -> None:
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class PathOptions(DecoderOptions):
+        path: str = option("", "a flag of all searches")
+
+    class Value(Decoder[PathOptions]):
+        Options = PathOptions
+
+        def search(self, run: Run) -> Any:
+            raise AssertionError("is never started")
+
+    with pytest.raises(ValueError, match="has a flag that exists already: --value-path"):
+        register_decoder("value")(Value)
+    assert "value" not in decoder_names()
+    make_config()
 
 
 def batches(epoch: int, **options: bool) -> list[list[int]]:

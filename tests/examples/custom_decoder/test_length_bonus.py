@@ -51,7 +51,7 @@ def test_it_returns_the_best_of_all_that_mcts_meets(bonus: float) -> None:
             return one.logprob / len(one.tokens) + bonus * len(one.tokens)
 
         best = sorted(map(worth, several), reverse=True)
-        assert [worth(one) for one in ours] == best[:2]
+        assert [worth(one) for one in ours] == [one.score for one in ours] == best[:2]
         assert ours[0].evaluations == several[0].evaluations
 
 
