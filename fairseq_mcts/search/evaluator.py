@@ -128,7 +128,7 @@ class Evaluator(Protocol):
         """Answers `question` for all requests; parents were evaluated by earlier calls.
 
         After a question without `policy` the evaluator keeps what it needs to read the policies of
-        these prefixes, until their slots are given to others; a question with `policy_only`, the same but
-        for `value`, is about some of them.
+        these prefixes, until their slots are given to others; a question with `policy_only`, the
+        same but for `value`, is about some of them.
         """
         ...
