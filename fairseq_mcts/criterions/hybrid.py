@@ -5,7 +5,7 @@ reference. The cheating value is easy to learn, and the regular pathway's final 
 towards the cheating one's.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from fairseq.criterions import register_criterion
@@ -20,18 +20,16 @@ from fairseq_mcts.criterions.value import (
     require_scores,
 )
 from fairseq_mcts.models.network import Network
+from fairseq_mcts.models.options import option
 
 
 @dataclass
 class HybridCriterionConfig(ValueCriterionConfig):
     """The options of `value`, and the weights of the cheating pathway."""
 
-    cheating_value_weight: float = field(
-        default=1.0, metadata={"help": "weight of the cheating pathway's value loss"}
-    )
-    distance_weight: float = field(
-        default=0.1,
-        metadata={"help": "weight of the distance between the pathways' final layers"},
+    cheating_value_weight: float = option(1.0, "weight of the cheating pathway's value loss")
+    distance_weight: float = option(
+        0.1, "weight of the distance between the pathways' final layers"
     )
 
 

@@ -20,7 +20,6 @@ class SourceKeys(Protocol):
         self, attention: RowAttention, layer: int, query: Tensor, batch: StepBatch
     ) -> Tensor:
         """Queries [n, H * d] of the rows of `batch`, each to its sentence's source; [n, H * d]."""
-        ...
 
 
 def source_keys_on_host(

@@ -38,15 +38,15 @@ def make_bucket_edges(low: float, high: float, buckets: int) -> Tensor:
     return edges
 
 
-def resolve_range(low: float | None, high: float | None) -> tuple[float, float]:
-    """The range of the buckets: an end that is not given is that of [0, 1]."""
-    return (0.0 if low is None else low), (1.0 if high is None else high)
+def bucket_options(cfg: Any) -> dict[str, Any]:
+    """What a `ValueHead` takes of the options; an end that is not given is that of [0, 1]."""
+    low = 0.0 if cfg.value_min is None else cfg.value_min
+    high = 1.0 if cfg.value_max is None else cfg.value_max
+    return {"low": low, "high": high, "buckets": cfg.value_buckets}
 
 
-def bucket_means(
-    edges: Tensor,  # [K + 1]
-) -> Tensor:  # [K]
-    """The mean of each bucket, its scores taken to be spread evenly: the middle."""
+def bucket_means(edges: Tensor) -> Tensor:
+    """[K] the mean of each bucket between edges [K + 1], its scores spread evenly: the middle."""
     return (edges[:-1] + edges[1:]) / 2
 
 
@@ -133,11 +133,8 @@ class ValueHead(nn.Module):
         """Spreads the buckets over another range, such as the observed one of training scores."""
         self.bucket_edges.copy_(make_bucket_edges(low, high, self.num_buckets))
 
-    def forward(
-        self,
-        features: Tensor,  # [..., embed_dim]
-    ) -> tuple[Tensor, Tensor]:
-        """Returns the bucket logits [..., K] and the value, float32 [...]."""
+    def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Features [..., embed_dim] -> the bucket logits [..., K] and the value, float32 [...]."""
         logits = self.projection(features)
         return logits, expected_value(logits, bucket_means(self.bucket_edges))
 
