@@ -5,46 +5,16 @@ The one place where this happens, so that search, relabelling and reports score 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 # A plain word list can hold a stray "@@"; a subword dictionary is full of them.
 _SUBWORD_SHARE = 0.05
 
 
-class _Dictionary(Protocol):
-    """What is used of fairseq's Dictionary."""
-
-    def pad(self) -> int: ...
-
-    def string(
-        self,
-        tensor: Any,
-        bpe_symbol: str | None = None,
-        escape_unk: bool = False,
-        extra_symbols_to_ignore: Iterable[int] | None = None,
-    ) -> str: ...
-
-
-class _Task(Protocol):
-    """What is used of fairseq's tasks of translation."""
-
-    @property
-    def source_dictionary(self) -> _Dictionary: ...
-
-    @property
-    def target_dictionary(self) -> _Dictionary: ...
-
-
-class _Codec(Protocol):
-    """What is used of fairseq's BPEs and tokenizers."""
-
-    def decode(self, x: str) -> str: ...
-
-
 class TextDecoder:
     """Turns token ids into text by the task's own BPE and tokenizer.
 
-    dictionary: of the language of the tokens.
+    dictionary: fairseq's of the language of the tokens.
     bpe: what `task.build_bpe(cfg.bpe)` returned; None if there are no subwords.
     tokenizer: what `task.build_tokenizer(cfg.tokenizer)` returned; None if text is not tokenised.
     post_process: fairseq's `--post-process`/`--remove-bpe` value, applied before both.
@@ -53,9 +23,9 @@ class TextDecoder:
 
     def __init__(
         self,
-        dictionary: _Dictionary,
-        bpe: _Codec | None = None,
-        tokenizer: _Codec | None = None,
+        dictionary: Any,
+        bpe: Any = None,
+        tokenizer: Any = None,
         *,
         post_process: str | None = None,
         ignore: Iterable[int] = (),
@@ -76,11 +46,8 @@ class TextDecoder:
         """
         # Plain integers: iterating over a tensor would make one tensor per token.
         ids: Sequence[int] = tokens.tolist() if hasattr(tokens, "tolist") else tokens
-        text = self._dictionary.string(
-            ids,
-            self._post_process,
-            escape_unk=escape_unk,
-            extra_symbols_to_ignore=self._ignored,
+        text: str = self._dictionary.string(
+            ids, self._post_process, escape_unk=escape_unk, extra_symbols_to_ignore=self._ignored
         )
         if self._bpe is not None:
             text = self._bpe.decode(text)
@@ -101,11 +68,7 @@ class TextDecoders(NamedTuple):
 
 
 def text_decoders(
-    task: _Task,
-    bpe: _Codec | None = None,
-    tokenizer: _Codec | None = None,
-    *,
-    post_process: str | None = None,
+    task: Any, bpe: Any = None, tokenizer: Any = None, *, post_process: str | None = None
 ) -> TextDecoders:
     """Makes the decoders of a task; the options are those of `TextDecoder`."""
     source, target = (
@@ -115,7 +78,7 @@ def text_decoders(
     return TextDecoders(source, target)
 
 
-def _refuse_bare_subwords(dictionary: _Dictionary) -> None:
+def _refuse_bare_subwords(dictionary: Any) -> None:
     """Refuses subwords without a BPE: metrics would see text that nobody writes."""
     symbols: Sequence[str] = getattr(dictionary, "symbols", ())
     marked = sum(symbol.startswith("\u2581") or symbol.endswith("@@") for symbol in symbols)
