@@ -17,7 +17,6 @@ from fairseq_mcts.criterions.value import (
     ValueCriterionConfig,
     reading_the_reference,
     reading_the_source,
-    require_scores,
 )
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.options import option
@@ -53,12 +52,7 @@ class HybridCriterion(ValueCriterion):
                 "that have read the reference; use --criterion value"
             )
 
-    def forward(
-        self, model: Network, sample: dict[str, Any], reduce: bool = True
-    ) -> tuple[Tensor, int, dict[str, Any]]:
-        require_scores(sample)
-        self._refuse_frozen_policy(model)
-        log: dict[str, Any] = {}
+    def _loss(self, model: Network, sample: dict[str, Any], log: dict[str, Any]) -> Tensor:
         regular = model(**reading_the_source(sample))
         cheating = model(**reading_the_reference(sample), features_only=True)
         loss = self._policy_loss(model, regular, sample, log)
@@ -72,5 +66,4 @@ class HybridCriterion(ValueCriterion):
             regular[1]["features"], cheating[1]["features"], counted
         ) * (scored["ntokens"] / counted.sum())
         log["distance"] = distance.data
-        loss = loss + self.cfg.distance_weight * distance
-        return self._finish(loss, sample, log)
+        return loss + self.cfg.distance_weight * distance

@@ -92,24 +92,26 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         self, model: Network, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
         """The loss, what its gradient is divided by, and what is logged."""
-        require_scores(sample)
+        if "scored" not in sample:
+            raise ValueError(
+                "the data has no scores: make a folder with fairseq-mcts-relabel and train on that"
+            )
         self._refuse_frozen_policy(model)
-        reads_source = str(self.cfg.value_encoder_input) == "source"
-        net_input = reading_the_source(sample) if reads_source else reading_the_reference(sample)
-        output = model(**net_input)
         log: dict[str, Any] = {}
-        loss = self._policy_loss(model, output, sample, log)
-        loss = loss + self.cfg.value_weight * self._value_loss(model, output[1], sample, log)
-        return self._finish(loss, sample, log)
-
-    def _finish(
-        self, loss: Tensor, sample: dict[str, Any], log: dict[str, Any]
-    ) -> tuple[Tensor, int, dict[str, Any]]:
+        loss = self._loss(model, sample, log)
         tokens = sample["scored"]["ntokens"]
         sample_size = sample["nsentences"] if self.cfg.sentence_avg else tokens
         log.update(loss=loss.data, ntokens=tokens, sample_size=sample_size)
         log["nsentences"] = sample["nsentences"]
         return loss, sample_size, log
+
+    def _loss(self, model: Network, sample: dict[str, Any], log: dict[str, Any]) -> Tensor:
+        """The weighted sum of all losses, which are logged."""
+        reads_source = str(self.cfg.value_encoder_input) == "source"
+        net_input = reading_the_source(sample) if reads_source else reading_the_reference(sample)
+        output = model(**net_input)
+        loss = self._policy_loss(model, output, sample, log)
+        return loss + self.cfg.value_weight * self._value_loss(model, output[1], sample, log)
 
     def _policy_loss(
         self, model: Network, output: Any, sample: dict[str, Any], log: dict[str, Any]
@@ -232,13 +234,6 @@ def reading_the_source(sample: dict[str, Any]) -> dict[str, Tensor]:
 def reading_the_reference(sample: dict[str, Any]) -> dict[str, Tensor]:
     """The same with references in place of the sources."""
     return {**reading_the_source(sample), **sample["scored"]["reference"]}
-
-
-def require_scores(sample: dict[str, Any]) -> None:
-    if "scored" not in sample:
-        raise ValueError(
-            "the data has no scores: make a folder with fairseq-mcts-relabel and train on that"
-        )
 
 
 def judged_values(

@@ -11,10 +11,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.key_value_pool import KeyValuePool
 from fairseq_mcts.decoding.slot_attention import attend_paths
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, SentenceGroups, StepBatch
+from fairseq_mcts.models.network import Network
 
 
 class RowAttention(ABC):

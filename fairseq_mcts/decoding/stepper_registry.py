@@ -8,7 +8,6 @@ from fairseq.modules import MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase
 from torch import Tensor
 
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.placement import Placement
 from fairseq_mcts.decoding.recomputing_stepper import RecomputingStepper
 from fairseq_mcts.decoding.step_batch import StepBatch
@@ -17,6 +16,7 @@ from fairseq_mcts.models.multiquery_attention import MultiQueryAttention
 from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
 from fairseq_mcts.models.multiquery_layers import MultiQueryDecoderLayer
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.search.tree import Tree
 
 

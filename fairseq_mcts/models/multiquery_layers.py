@@ -61,11 +61,8 @@ class MultiQueryEncoderLayer(FeedForwardLayer):
 
     side = "encoder"
 
-    def forward(
-        self,
-        x: Tensor,  # [B, S, C]
-        mask: Tensor | None,  # [B, 1, S]; True at padding
-    ) -> Tensor:  # [B, S, C]
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """[B, S, C] → [B, S, C] under a mask [B, 1, S]; True at padding."""
         normed = self.self_attn_layer_norm(x)
         attended, _ = self.self_attn(normed, normed, mask=mask)
         x = x + self.dropout_module(attended)

@@ -75,7 +75,11 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
         """From the policy's checkpoint in training, from the stored options afterwards."""
         if cfg.policy_model is not None:
             policy_model = cfg.policy_model
-            policy = build_model(_model_config(json.loads(policy_model)), task)
+            options = json.loads(policy_model)
+            is_new = "_name" in options  # older checkpoints have a Namespace
+            policy = build_model(
+                OmegaConf.create(options) if is_new else Namespace(**options), task
+            )
         elif cfg.policy_path is not None:
             policy, saved = load_model("--policy-path", cfg.policy_path, task)
             policy_model = json.dumps(_as_plain(saved.model))
@@ -120,8 +124,3 @@ def _as_plain(model: Any) -> dict[str, Any]:
     options = OmegaConf.to_container(model) if isinstance(model, DictConfig) else vars(model)
     simple = (str, int, float, bool, type(None), list, dict)
     return {name: value for name, value in options.items() if isinstance(value, simple)}
-
-
-def _model_config(options: dict[str, Any]) -> Any:
-    """The stored options in the form that fairseq builds a model from."""
-    return OmegaConf.create(options) if "_name" in options else Namespace(**options)

@@ -50,12 +50,10 @@ def bucket_means(edges: Tensor) -> Tensor:
     return (edges[:-1] + edges[1:]) / 2
 
 
-def target_bucket(
-    scores: Tensor,  # any shape
-    edges: Tensor,  # [K + 1]
-) -> Tensor:  # int64, the shape of scores
-    """The bucket of each score. Bucket i is [edge i, edge i+1), the last one closed; scores
-    outside the range belong to the first or the last bucket."""
+def target_bucket(scores: Tensor, edges: Tensor) -> Tensor:
+    """int64: the bucket of each score (of any shape) between edges [K + 1]. Bucket i is
+    [edge i, edge i+1), the last one closed; the first and the last take scores outside the range.
+    """
     return torch.bucketize(scores.float(), edges[1:-1], right=True)
 
 
@@ -80,12 +78,9 @@ def hl_gauss_target(
     return cumulative.diff(dim=-1) / (cumulative[..., -1:] - cumulative[..., :1])
 
 
-def expected_value(
-    logits: Tensor,  # [..., K]
-    means: Tensor,  # float32 [K]
-) -> Tensor:  # float32 [...]
-    """The mean of the bucket means under the softmax of the logits, in float32 always: float16
-    cannot tell neighbouring buckets apart at the upper end of [0, 1]."""
+def expected_value(logits: Tensor, means: Tensor) -> Tensor:
+    """[...] the mean of the bucket means [K] under the softmax of the logits [..., K], in float32
+    always: float16 cannot tell neighbouring buckets apart at the upper end of [0, 1]."""
     # A sum rather than a matrix product, which autocast would compute in half precision.
     return (torch.softmax(logits, dim=-1, dtype=torch.float32) * means).sum(dim=-1)
 
