@@ -68,12 +68,9 @@ def calibration_error(values: Tensor, scores: Tensor, bins: int = CALIBRATION_BI
     return sum(errors) / len(values)
 
 
-def error_by_position(
-    values: Tensor,  # [P]
-    scores: Tensor,  # [P]
-    relative: Tensor,  # [P] position / length, in [0, 1)
-) -> list[float]:
-    """Mean absolute error in each fifth of the sentences; NaN where there is no position."""
+def error_by_position(values: Tensor, scores: Tensor, relative: Tensor) -> list[float]:
+    """Mean absolute error of values [P] against scores [P] in each fifth of the sentences, by
+    position / length [P] in [0, 1); NaN where there is no position."""
     bins = (relative * POSITION_BINS).long().clamp(0, POSITION_BINS - 1)
     errors = (values - scores).abs()
     return [float(errors[bins == one].mean()) for one in range(POSITION_BINS)]

@@ -19,8 +19,6 @@ from fairseq_mcts.search.evaluator import (
 )
 from fairseq_mcts.search.policy import draw_tokens
 from fairseq_mcts.search.read_rows import RowsRead, TokenRules, read_rows
-from fairseq_mcts.search.row_sums import Float32
-from fairseq_mcts.search.tree import Float64, Int32
 
 
 def read_on_host(
@@ -55,15 +53,10 @@ def read_on_host(
         return answers
     # where the drawn prefixes are among `rows`; finished ones have no draws
     places = (np.cumsum(~requests.finished) - 1).astype(np.int32)[requests.draw_rows]  # [d]
-    drawn = _draw(rows, places, requests.draw_uniforms, question)
+    draws, kept = (places, requests.draw_uniforms, question.temperature), question.sampling
+    if kept == SamplingFilter():
+        drawn = draw_from_scores(rows, *draws)
+    else:
+        drawn = draw_tokens(rows, *draws, kept.top_k, kept.top_p, kept.epsilon)
     logprobs = rows[places, drawn].astype(np.float64) - read.normalisers[requests.draw_rows]
     return replace(answers, drawn_tokens=drawn, drawn_logprobs=logprobs)
-
-
-def _draw(rows: Float32, places: Int32, uniforms: Float64, question: Question) -> Int32:
-    """[d] tokens from these places of the rows, which are -inf where a token is not allowed."""
-    draws = (places, uniforms, question.temperature)
-    drawing = question.sampling
-    if drawing == SamplingFilter():
-        return draw_from_scores(rows, *draws)
-    return draw_tokens(rows, *draws, drawing.top_k, drawing.top_p, drawing.epsilon)

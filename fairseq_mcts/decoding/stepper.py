@@ -4,6 +4,8 @@ Rows of a batch belong to different sentences and have different lengths; each h
 and reads the keys and values of its own ancestors from the pool.
 """
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from fairseq.modules import MultiheadAttention
@@ -73,7 +75,7 @@ class TransformerStepper:
     layer_class: type[LayerStep] = LayerStep
 
     def __init__(self, decoder: Network, placement: Placement) -> None:
-        self._input = _InputLayer(decoder)
+        self._input = _input_layer(decoder)
         self._layers = [self.layer_class(layer, placement) for layer in decoder.layers]
         self._output = chain(
             _optional(decoder, "layer_norm"), _optional(decoder, "project_out_dim")
@@ -161,24 +163,20 @@ def _row_attention(attention: Network) -> RowAttention:
     return MultiQueryRows(attention)
 
 
-class _InputLayer:
-    """The input of the first layer: each row's last token at its own position."""
+def _input_layer(decoder: Network) -> Callable[[StepBatch], Tensor]:
+    """The input [n, C] of the first layer: each row's last token at its own position."""
+    before_positions = chain(
+        _optional(decoder, "quant_noise"), _optional(decoder, "project_in_dim")
+    )
+    after_positions = _optional(decoder, "layernorm_embedding")
 
-    def __init__(self, decoder: Network) -> None:
-        self._scale: float = decoder.embed_scale
-        self._tokens = decoder.embed_tokens
-        self._before_positions = chain(
-            _optional(decoder, "quant_noise"), _optional(decoder, "project_in_dim")
-        )
-        self._positions = decoder.embed_positions
-        self._after_positions = _optional(decoder, "layernorm_embedding")
+    def embed(batch: StepBatch) -> Tensor:
+        x = before_positions(decoder.embed_scale * decoder.embed_tokens(batch.tokens))
+        if decoder.embed_positions is not None:
+            x += position_rows(decoder.embed_positions, batch.depths, batch.longest)
+        return after_positions(x)
 
-    def __call__(self, batch: StepBatch) -> Tensor:
-        """[n, C]"""
-        x = self._before_positions(self._scale * self._tokens(batch.tokens))
-        if self._positions is not None:
-            x += position_rows(self._positions, batch.depths, batch.longest)
-        return self._after_positions(x)
+    return embed
 
 
 def position_rows(table: Network, depths: Tensor, longest: int) -> Tensor:

@@ -46,14 +46,14 @@ class Encoder:
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, special symbols included, cut at the encoder's longest input."""
-        stripped = [text.strip() for text in texts]
         ids: list[list[int]] = [self.tokenizer.build_inputs_with_special_tokens([])] * len(texts)
-        filled = [index for index, text in enumerate(stripped) if text]
+        filled = [index for index, text in enumerate(texts) if text.strip()]
+        stripped = [texts[index].strip() for index in filled]
         if not filled:
             return ids
         if self.fast_tokenizer:
             encoded = self.tokenizer(
-                [stripped[index] for index in filled],
+                stripped,
                 truncation=True,
                 max_length=self.max_tokens,
                 padding=False,
@@ -63,9 +63,8 @@ class Encoder:
         else:
             from bert_score.utils import sent_encode
 
-            encoded = [sent_encode(self.tokenizer, stripped[index]) for index in filled]
             # bert-score trusts the tokenizer's own limit, which may be unset.
-            encoded = [row[: self.max_tokens] for row in encoded]
+            encoded = [sent_encode(self.tokenizer, text)[: self.max_tokens] for text in stripped]
         for index, row in zip(filled, encoded, strict=True):
             ids[index] = row
         return ids
