@@ -129,12 +129,9 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         else:
             shorter = reading_the_source(sample)
             shorter["prev_output_tokens"] = shorter["prev_output_tokens"][:, :-1]
-            loss = losses.policy_kl(
-                logprobs,
-                self._teacher.logprobs(shorter),
-                counted,
-                from_teacher=str(self.cfg.policy_loss) == "reverse-kl",
-            )
+            supervised = self._teacher.logprobs(shorter)
+            is_reverse = str(self.cfg.policy_loss) == "reverse-kl"
+            loss = losses.policy_kl(logprobs, supervised, counted, from_teacher=is_reverse)
             log["kl_loss"] = loss.data
         log["policy_loss"] = loss.data
         return self.cfg.policy_weight * loss
@@ -153,12 +150,9 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         if str(self.cfg.value_positions) == "finished":
             counted = losses.last_positions(counted)
         sigma = self.cfg.hl_gauss_sigma if str(self.cfg.value_target) == "hl-gauss" else None
+        edges = model.decoder.value_head.bucket_edges
         loss = losses.value_cross_entropy(
-            extra["value_logits"],
-            scored["score"],
-            model.decoder.value_head.bucket_edges,
-            counted,
-            sigma,
+            extra["value_logits"], scored["score"], edges, counted, sigma
         )
         loss = loss * (scored["ntokens"] / counted.sum())
         log[f"{prefix}value_loss"] = loss.data

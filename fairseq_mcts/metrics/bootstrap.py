@@ -43,10 +43,8 @@ def paired_bootstrap(
     sacrebleu counts no tie and so calls a difference of nothing certain (p = 1/(resamples + 1)).
     """
     if system.shape != baseline.shape:
-        raise ValueError(
-            f"paired bootstrap needs the same sentences: {system.shape[0]} against "
-            f"{baseline.shape[0]}"
-        )
+        counts = f"{system.shape[0]} against {baseline.shape[0]}"
+        raise ValueError(f"paired bootstrap needs the same sentences: {counts}")
     if resamples < 1:
         raise ValueError(f"the number of resamples must be positive, got {resamples}")
     rng = np.random.default_rng(seed)

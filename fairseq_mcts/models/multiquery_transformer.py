@@ -52,7 +52,6 @@ class MultiQueryTransformerModel(FairseqEncoderDecoderModel):  # type: ignore[mi
         encoder_out = self.encoder(
             src_tokens, src_lengths=src_lengths, return_all_hiddens=return_all_hiddens
         )
-        result: tuple[Tensor, dict[str, Any]] = self.decoder(
-            prev_output_tokens, encoder_out=encoder_out, features_only=features_only
-        )
+        result: tuple[Tensor, dict[str, Any]]
+        result = self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
         return result
