@@ -88,7 +88,7 @@ def _import_fairseq_without_taking_over_logging() -> None:
 # ---------------------------------------------------------------- checkpoints under safe loading
 
 
-def _safe_loading_refuses_fairseq_checkpoints() -> bool:
+def _checkpoints_are_refused() -> bool:
     checkpoint = io.BytesIO()
     torch.save({"args": argparse.Namespace(arch="transformer")}, checkpoint)
     checkpoint.seek(0)
@@ -131,33 +131,28 @@ def _allow_fairseq_checkpoints() -> None:
 
     @functools.wraps(load)
     def load_checkpoint_to_cpu(path: str, *args: Any, **kwargs: Any) -> Any:
-        with _unsafe_loading_if(_is_trusted(path)):
-            try:
+        try:
+            with _unsafe_loading_if_trusted(path):
                 return load(path, *args, **kwargs)
-            except pickle.UnpicklingError as error:
-                raise _explained(path, error) from error
+        except pickle.UnpicklingError as error:
+            raise _explained(path, error) from error
 
     checkpoint_utils.load_checkpoint_to_cpu = load_checkpoint_to_cpu
 
 
-def _is_trusted(path: str) -> bool:
-    named = os.environ.get(TRUSTED_CHECKPOINTS, "").split(os.pathsep)
-    return Path(path).resolve() in {Path(name).resolve() for name in named if name}
-
-
 @contextlib.contextmanager
-def _unsafe_loading_if(trusted: bool) -> Iterator[None]:
+def _unsafe_loading_if_trusted(path: str) -> Iterator[None]:
     before = os.environ.get(TORCH_UNSAFE_LOADING)
-    if trusted:
+    trusted = os.environ.get(TRUSTED_CHECKPOINTS, "").split(os.pathsep)
+    if Path(path).resolve() in [Path(name).resolve() for name in trusted if name]:
         os.environ[TORCH_UNSAFE_LOADING] = "1"
     try:
         yield
     finally:
-        if trusted:
-            if before is None:
-                del os.environ[TORCH_UNSAFE_LOADING]
-            else:
-                os.environ[TORCH_UNSAFE_LOADING] = before
+        if before is None:
+            os.environ.pop(TORCH_UNSAFE_LOADING, None)
+        else:
+            os.environ[TORCH_UNSAFE_LOADING] = before
 
 
 def _explained(path: str, error: pickle.UnpicklingError) -> pickle.UnpicklingError:
@@ -180,11 +175,7 @@ def _batch_by_size_drops_the_rest() -> bool:
 
     lengths = np.ones(3, dtype=np.int64)
     batches = data_utils.batch_by_size(
-        np.arange(3),
-        num_tokens_fn=None,
-        num_tokens_vec=lengths,
-        max_tokens=100,
-        required_batch_size_multiple=2,
+        np.arange(3), None, lengths, max_tokens=100, required_batch_size_multiple=2
     )
     return sum(map(len, batches)) < 3
 
@@ -282,22 +273,10 @@ def _silence_known_warnings() -> None:
 
 
 FIXES: tuple[Fix, ...] = (
-    Fix(
-        "checkpoints-load-safely",
-        is_needed=_safe_loading_refuses_fairseq_checkpoints,
-        mend=_allow_fairseq_checkpoints,
-    ),
-    Fix("last-batch-is-kept", is_needed=_batch_by_size_drops_the_rest, mend=_keep_the_last_batch),
-    Fix(
-        "bf16-without-tpu",
-        is_needed=_bf16_means_tpu,
-        mend=_train_bf16_on_the_device_there_is,
-    ),
-    Fix(
-        "workers-gather-any-data",
-        is_needed=_gathers_by_cuda_buffers,
-        mend=_gather_anything_on_any_device,
-    ),
+    Fix("checkpoints-load-safely", _checkpoints_are_refused, _allow_fairseq_checkpoints),
+    Fix("last-batch-is-kept", _batch_by_size_drops_the_rest, _keep_the_last_batch),
+    Fix("bf16-without-tpu", _bf16_means_tpu, _train_bf16_on_the_device_there_is),
+    Fix("workers-gather-any-data", _gathers_by_cuda_buffers, _gather_anything_on_any_device),
     # adding a filter again changes nothing
-    Fix("no-warning-noise", is_needed=lambda: True, mend=_silence_known_warnings),
+    Fix("no-warning-noise", lambda: True, _silence_known_warnings),
 )

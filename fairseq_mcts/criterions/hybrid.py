@@ -5,7 +5,7 @@ reference. The cheating value is easy to learn, and the regular pathway's final 
 towards the cheating one's.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from fairseq.criterions import register_criterion
@@ -17,21 +17,18 @@ from fairseq_mcts.criterions.value import (
     ValueCriterionConfig,
     reading_the_reference,
     reading_the_source,
-    require_scores,
 )
 from fairseq_mcts.models.network import Network
+from fairseq_mcts.models.options import option
 
 
 @dataclass
 class HybridCriterionConfig(ValueCriterionConfig):
     """The options of `value`, and the weights of the cheating pathway."""
 
-    cheating_value_weight: float = field(
-        default=1.0, metadata={"help": "weight of the cheating pathway's value loss"}
-    )
-    distance_weight: float = field(
-        default=0.1,
-        metadata={"help": "weight of the distance between the pathways' final layers"},
+    cheating_value_weight: float = option(1.0, "weight of the cheating pathway's value loss")
+    distance_weight: float = option(
+        0.1, "weight of the distance between the pathways' final layers"
     )
 
 
@@ -55,12 +52,7 @@ class HybridCriterion(ValueCriterion):
                 "that have read the reference; use --criterion value"
             )
 
-    def forward(
-        self, model: Network, sample: dict[str, Any], reduce: bool = True
-    ) -> tuple[Tensor, int, dict[str, Any]]:
-        require_scores(sample)
-        self._refuse_frozen_policy(model)
-        log: dict[str, Any] = {}
+    def _loss(self, model: Network, sample: dict[str, Any], log: dict[str, Any]) -> Tensor:
         regular = model(**reading_the_source(sample))
         cheating = model(**reading_the_reference(sample), features_only=True)
         loss = self._policy_loss(model, regular, sample, log)
@@ -74,5 +66,4 @@ class HybridCriterion(ValueCriterion):
             regular[1]["features"], cheating[1]["features"], counted
         ) * (scored["ntokens"] / counted.sum())
         log["distance"] = distance.data
-        loss = loss + self.cfg.distance_weight * distance
-        return self._finish(loss, sample, log)
+        return loss + self.cfg.distance_weight * distance

@@ -49,12 +49,9 @@ def value_cross_entropy(
     return -(target * torch.log_softmax(wanted, dim=-1)).sum()
 
 
-def feature_distance(
-    features: Tensor,  # [B, T, C]
-    other: Tensor,  # [B, T, C]
-    counted: Tensor,  # bool [B, T]
-) -> Tensor:
-    """Mean-square distance over the features, without any gradient into `other`."""
+def feature_distance(features: Tensor, other: Tensor, counted: Tensor) -> Tensor:
+    """Mean-square distance of [B, T, C] and [B, T, C] at the counted positions, bool [B, T],
+    without any gradient into `other`."""
     squares = (features.float() - other.detach().float()).pow(2).mean(dim=-1)
     return squares[counted].sum()
 

@@ -1,7 +1,10 @@
 """Criterion `value`: trains a policy and the value of its prefixes together."""
 
+# ruff: noqa: RUF009 - `option` makes a field of a dataclass
+
 import math
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Optional
 
 import torch
@@ -15,6 +18,7 @@ from torch import Tensor
 from fairseq_mcts.criterions import losses, value_quality
 from fairseq_mcts.criterions.teacher import Teacher
 from fairseq_mcts.models.network import Network
+from fairseq_mcts.models.options import option
 from fairseq_mcts.models.value_head import DEFAULT_HL_GAUSS_SIGMA
 
 POLICY_LOSSES = ChoiceEnum(["kl", "reverse-kl", "nll"])
@@ -27,40 +31,30 @@ VALUE_POSITIONS = ChoiceEnum(["every", "finished"])
 class ValueCriterionConfig(FairseqDataclass):  # type: ignore[misc]
     """Each loss is a mean over its own positions, times its weight."""
 
-    policy_weight: float = field(default=1.0, metadata={"help": "weight of the policy loss"})
-    value_weight: float = field(default=0.1, metadata={"help": "weight of the value loss"})
-    policy_loss: POLICY_LOSSES = field(  # type: ignore[valid-type]
-        default="kl",
-        metadata={
-            "help": "kl: KL(policy || teacher) as in the paper; reverse-kl: KL(teacher || "
-            "policy); nll: likelihood of the sample, without a teacher"
-        },
+    policy_weight: float = option(1.0, "weight of the policy loss")
+    value_weight: float = option(0.1, "weight of the value loss")
+    policy_loss: POLICY_LOSSES = option(  # type: ignore[valid-type]
+        "kl",
+        "kl: KL(policy || teacher) as in the paper; reverse-kl: KL(teacher || policy); nll: "
+        "likelihood of the sample, without a teacher",
     )
-    teacher_path: Optional[str] = field(
-        default=None,
-        metadata={"help": "checkpoint(s) of the supervised policy, kept frozen, for the KL losses"},
+    teacher_path: Optional[str] = option(
+        None, "checkpoint(s) of the supervised policy, kept frozen, for the KL losses"
     )
-    label_smoothing: float = field(
-        default=0.0, metadata={"help": "of --policy-loss nll; 0 means none"}
+    label_smoothing: float = option(0.0, "of --policy-loss nll; 0 means none")
+    value_target: VALUE_TARGETS = option(  # type: ignore[valid-type]
+        "one-hot", "the bucket of the score, or a normal distribution around it"
     )
-    value_target: VALUE_TARGETS = field(  # type: ignore[valid-type]
-        default="one-hot",
-        metadata={"help": "the bucket of the score, or a normal distribution around it"},
+    hl_gauss_sigma: float = option(
+        DEFAULT_HL_GAUSS_SIGMA, "width of --value-target hl-gauss in buckets"
     )
-    hl_gauss_sigma: float = field(
-        default=DEFAULT_HL_GAUSS_SIGMA,
-        metadata={"help": "width of --value-target hl-gauss in buckets"},
+    value_encoder_input: ENCODER_INPUTS = option(  # type: ignore[valid-type]
+        "source",
+        "what the encoder reads; reference is for the analysis of how hard the value is, needs a "
+        "joined dictionary and allows no policy loss",
     )
-    value_encoder_input: ENCODER_INPUTS = field(  # type: ignore[valid-type]
-        default="source",
-        metadata={
-            "help": "what the encoder reads; reference is for the analysis of how hard the value "
-            "is, needs a joined dictionary and allows no policy loss"
-        },
-    )
-    value_positions: VALUE_POSITIONS = field(  # type: ignore[valid-type]
-        default="every",
-        metadata={"help": "learn the value of every prefix, or of finished samples only"},
+    value_positions: VALUE_POSITIONS = option(  # type: ignore[valid-type]
+        "every", "learn the value of every prefix, or of finished samples only"
     )
     sentence_avg: bool = II("optimization.sentence_avg")
 
@@ -94,39 +88,30 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
                 )
             self._teacher = Teacher(cfg.teacher_path, task)
 
-    @classmethod
-    def build_criterion(cls, cfg: ValueCriterionConfig, task: Any) -> "ValueCriterion":
-        return cls(cfg, task)
-
     def forward(
         self, model: Network, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
         """The loss, what its gradient is divided by, and what is logged."""
-        require_scores(sample)
+        if "scored" not in sample:
+            raise ValueError(
+                "the data has no scores: make a folder with fairseq-mcts-relabel and train on that"
+            )
         self._refuse_frozen_policy(model)
-        output = model(**self._net_input(sample))
         log: dict[str, Any] = {}
-        loss = self._policy_loss(model, output, sample, log)
-        loss = loss + self.cfg.value_weight * self._value_loss(model, output[1], sample, log)
-        return self._finish(loss, sample, log)
-
-    def _finish(
-        self, loss: Tensor, sample: dict[str, Any], log: dict[str, Any]
-    ) -> tuple[Tensor, int, dict[str, Any]]:
+        loss = self._loss(model, sample, log)
         tokens = sample["scored"]["ntokens"]
         sample_size = sample["nsentences"] if self.cfg.sentence_avg else tokens
-        log.update(
-            loss=loss.data,
-            ntokens=tokens,
-            nsentences=sample["nsentences"],
-            sample_size=sample_size,
-        )
+        log.update(loss=loss.data, ntokens=tokens, sample_size=sample_size)
+        log["nsentences"] = sample["nsentences"]
         return loss, sample_size, log
 
-    def _net_input(self, sample: dict[str, Any]) -> dict[str, Tensor]:
-        if str(self.cfg.value_encoder_input) == "source":
-            return reading_the_source(sample)
-        return reading_the_reference(sample)
+    def _loss(self, model: Network, sample: dict[str, Any], log: dict[str, Any]) -> Tensor:
+        """The weighted sum of all losses, which are logged."""
+        reads_source = str(self.cfg.value_encoder_input) == "source"
+        net_input = reading_the_source(sample) if reads_source else reading_the_reference(sample)
+        output = model(**net_input)
+        loss = self._policy_loss(model, output, sample, log)
+        return loss + self.cfg.value_weight * self._value_loss(model, output[1], sample, log)
 
     def _policy_loss(
         self, model: Network, output: Any, sample: dict[str, Any], log: dict[str, Any]
@@ -144,12 +129,9 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         else:
             shorter = reading_the_source(sample)
             shorter["prev_output_tokens"] = shorter["prev_output_tokens"][:, :-1]
-            loss = losses.policy_kl(
-                logprobs,
-                self._teacher.logprobs(shorter),
-                counted,
-                from_teacher=str(self.cfg.policy_loss) == "reverse-kl",
-            )
+            supervised = self._teacher.logprobs(shorter)
+            is_reverse = str(self.cfg.policy_loss) == "reverse-kl"
+            loss = losses.policy_kl(logprobs, supervised, counted, from_teacher=is_reverse)
             log["kl_loss"] = loss.data
         log["policy_loss"] = loss.data
         return self.cfg.policy_weight * loss
@@ -168,12 +150,9 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         if str(self.cfg.value_positions) == "finished":
             counted = losses.last_positions(counted)
         sigma = self.cfg.hl_gauss_sigma if str(self.cfg.value_target) == "hl-gauss" else None
+        edges = model.decoder.value_head.bucket_edges
         loss = losses.value_cross_entropy(
-            extra["value_logits"],
-            scored["score"],
-            model.decoder.value_head.bucket_edges,
-            counted,
-            sigma,
+            extra["value_logits"], scored["score"], edges, counted, sigma
         )
         loss = loss * (scored["ntokens"] / counted.sum())
         log[f"{prefix}value_loss"] = loss.data
@@ -251,13 +230,6 @@ def reading_the_reference(sample: dict[str, Any]) -> dict[str, Tensor]:
     return {**reading_the_source(sample), **sample["scored"]["reference"]}
 
 
-def require_scores(sample: dict[str, Any]) -> None:
-    if "scored" not in sample:
-        raise ValueError(
-            "the data has no scores: make a folder with fairseq-mcts-relabel and train on that"
-        )
-
-
 def judged_values(
     values: Tensor,  # [B, T]
     scores: Tensor,  # [B]
@@ -265,14 +237,11 @@ def judged_values(
     source_keys: Tensor,  # [B]
 ) -> Tensor:
     """[P, 5] float64: value, score, relative position, 1 after the closing eos, source."""
-    finished = losses.last_positions(counted)
-    length = counted.sum(dim=1, keepdim=True)
-    relative = (counted.cumsum(dim=1) - 1) / length
     columns = (
         values,
         scores.unsqueeze(1).expand_as(values),
-        relative,
-        finished,
+        (counted.cumsum(dim=1) - 1) / counted.sum(dim=1, keepdim=True),
+        losses.last_positions(counted),
         source_keys.to(values.device).unsqueeze(1).expand_as(values),
     )
     return torch.stack([column[counted].double() for column in columns], dim=1).cpu()
@@ -287,14 +256,14 @@ def log_value_quality(logging_outputs: list[dict[str, Any]], prefix: str) -> Non
     judged = torch.cat(rows)
     metrics.log_concat_tensor(key, judged)
 
-    def columns(meters: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        values, scores, relative, finished, sources = meters[key].tensor.unbind(dim=1)
-        return values, scores, relative, finished.bool(), sources
+    def derive(name: str, measure: Callable[..., float]) -> None:
+        """`measure` takes values, scores, relative positions, whether finished, and sources."""
 
-    def derive(name: str, measure: Any) -> None:
-        metrics.log_derived(
-            f"{prefix}value_{name}", lambda meters: round(measure(*columns(meters)), 4)
-        )
+        def rounded(meters: Any) -> float:
+            values, scores, relative, finished, sources = meters[key].tensor.unbind(dim=1)
+            return round(measure(values, scores, relative, finished.bool(), sources), 4)
+
+        metrics.log_derived(f"{prefix}value_{name}", rounded)
 
     derive("mae", lambda v, s, r, f, k: value_quality.mean_absolute_error(v, s))
     derive("mae_finished", lambda v, s, r, f, k: value_quality.mean_absolute_error(v[f], s[f]))
@@ -304,10 +273,8 @@ def log_value_quality(logging_outputs: list[dict[str, Any]], prefix: str) -> Non
     derive("kendall_finished", lambda v, s, r, f, k: value_quality.kendall(v[f], s[f]))
     derive("ece", lambda v, s, r, f, k: value_quality.calibration_error(v, s))
     if value_quality.has_differing_samples(judged[:, 1], judged[:, 4]):
-        derive(
-            "pearson_within",
-            lambda v, s, r, f, k: value_quality.pearson_within(v[f], s[f], k[f]),
-        )
+        within = value_quality.pearson_within
+        derive("pearson_within", lambda v, s, r, f, k: within(v[f], s[f], k[f]))
     if bool(judged[:, 3].all()):  # finished samples only: there are no other positions
         return
     for part in range(value_quality.POSITION_BINS):

@@ -29,23 +29,18 @@ def pearson_within(values: Tensor, scores: Tensor, sources: Tensor) -> float:
     """Linear correlation of [P] and [P] among samples of the same source [P]: what a search has to
     tell apart. 0 if no two of them differ."""
     _, group, counts = torch.unique(sources, return_inverse=True, return_counts=True)
-    return pearson(
-        *(
-            column.double() - (_sums(column.double(), group, len(counts)) / counts)[group]
-            for column in (values, scores)
-        )
-    )
+
+    def less_the_mean_of_its_source(column: Tensor) -> Tensor:
+        sums = column.new_zeros(len(counts)).index_add_(0, group, column)
+        return column - (sums / counts)[group]
+
+    return pearson(*(less_the_mean_of_its_source(one.double()) for one in (values, scores)))
 
 
 def has_differing_samples(scores: Tensor, sources: Tensor) -> bool:
     """Whether any source [P] stands there with two scores [P]."""
     pairs = torch.stack([sources, scores], dim=1)
     return len(torch.unique(sources)) < len(torch.unique(pairs, dim=0))
-
-
-def _sums(column: Tensor, group: Tensor, num_groups: int) -> Tensor:
-    """[G] sums of `column` [P] by `group` [P]."""
-    return column.new_zeros(num_groups).index_add_(0, group, column)
 
 
 def kendall(values: Tensor, scores: Tensor) -> float:
@@ -73,12 +68,9 @@ def calibration_error(values: Tensor, scores: Tensor, bins: int = CALIBRATION_BI
     return sum(errors) / len(values)
 
 
-def error_by_position(
-    values: Tensor,  # [P]
-    scores: Tensor,  # [P]
-    relative: Tensor,  # [P] position / length, in [0, 1)
-) -> list[float]:
-    """Mean absolute error in each fifth of the sentences; NaN where there is no position."""
+def error_by_position(values: Tensor, scores: Tensor, relative: Tensor) -> list[float]:
+    """Mean absolute error of values [P] against scores [P] in each fifth of the sentences, by
+    position / length [P] in [0, 1); NaN where there is no position."""
     bins = (relative * POSITION_BINS).long().clamp(0, POSITION_BINS - 1)
     errors = (values - scores).abs()
     return [float(errors[bins == one].mean()) for one in range(POSITION_BINS)]

@@ -3,12 +3,20 @@
 Only the answers are copied to the host.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from fairseq_mcts.decoding.step_batch import index_tensor, places_in_groups
-from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
+from fairseq_mcts.search.evaluator import (
+    Answers,
+    Question,
+    Requests,
+    SamplingFilter,
+    without_policies,
+)
 from fairseq_mcts.search.read_rows import TokenRules
 from fairseq_mcts.search.tree import NO_TOKEN, Float64, Int32
 
@@ -35,22 +43,17 @@ def read_on_device(
     if log_priors is None:
         log_priors = rows
 
-    counts, tokens, action_logprobs, weights = best_on_device(rows, log_priors, question.actions)
+    answers = best_on_device(rows, log_priors, question.actions)
     if question.as_priors:
-        weights = np.exp(weights)
+        np.exp(answers.weights, out=answers.weights)
     # 0 after the last action; a row without any action would be NaN
-    weights[np.arange(question.actions) >= counts[:, None]] = 0.0
-    draws = (requests.draw_rows, requests.draw_uniforms)
-    drawn = draw_on_device(rows, *draws, temperature, question.sampling)
-    return Answers(
-        num_actions=counts,
-        action_tokens=tokens,
-        action_logprobs=action_logprobs,
-        weights=weights,
-        values=np.zeros(len(requests)),
-        drawn_tokens=drawn,
-        drawn_logprobs=_entries(rows, requests.draw_rows, drawn),
-    ).with_finished(finished)
+    answers.weights[np.arange(question.actions) >= answers.num_actions[:, None]] = 0.0
+    if len(requests.draw_rows):
+        drawn = draw_on_device(rows, requests, temperature, question.sampling)
+        places, columns = (index_tensor(one, rows.device) for one in (requests.draw_rows, drawn))
+        found = rows[places, columns].cpu().numpy().astype(np.float64)
+        answers = replace(answers, drawn_tokens=drawn, drawn_logprobs=found)
+    return answers.with_finished(finished)
 
 
 def mask_rows(
@@ -83,14 +86,13 @@ def best_on_device(
     rows: Tensor,  # [n, V]
     log_priors: Tensor,  # [n, V]
     actions: int,
-) -> tuple[Int32, Int32, Float64, Float64]:
-    """Per row: how many actions there are, their tokens [n, A], and their entries [n, A] in `rows`
-    and in `log_priors`."""
+) -> Answers:
+    """The actions of each row, with their entries in `rows` as log-probabilities and those in
+    `log_priors` as weights."""
+    answers = without_policies(np.zeros(len(rows)), actions)
     width = min(actions, rows.size(1))
     if width == 0:  # a search that only draws
-        shape = (len(rows), actions)
-        counts = np.zeros(len(rows), np.int32)
-        return counts, np.zeros(shape, np.int32), np.zeros(shape), np.zeros(shape)
+        return answers
     best, tokens = rows.topk(width, dim=-1)
     # topk leaves the order of equal entries open: sort them by token id, then stably by value
     by_token = tokens.argsort(dim=-1)
@@ -107,11 +109,11 @@ def best_on_device(
         found[tied] = _fetched(tied_rows, tied_priors, order, is_tied[places])
 
     allowed = ~np.isneginf(found[:, :width])  # NaN stays, to be found by the evaluator
-    in_rows, in_log_priors, ids = (np.zeros((len(rows), actions), np.float64) for _ in range(3))
-    for column, whole in enumerate((in_rows, in_log_priors, ids)):
-        part = found[:, column * width : (column + 1) * width]
-        whole[:, :width] = np.where(allowed, part, 0.0)
-    return allowed.sum(axis=1).astype(np.int32), ids.astype(np.int32), in_rows, in_log_priors
+    answers.num_actions[:] = allowed.sum(axis=1)
+    parts = [np.where(allowed, part, 0.0) for part in np.hsplit(found[:, :-1], 3)]
+    answers.action_logprobs[:, :width], answers.weights[:, :width] = parts[:2]
+    answers.action_tokens[:, :width] = parts[2]
+    return answers
 
 
 def _fetched(
@@ -126,23 +128,20 @@ def _fetched(
 
 
 def draw_on_device(
-    rows: Tensor,
-    draw_rows: Int32,
-    draw_uniforms: Float64,
+    rows: Tensor,  # [n, V]
+    requests: Requests,
     temperature: float,
     drawing: SamplingFilter,
 ) -> Int32:
     """[d] tokens drawn from the tempered and filtered distributions of the rows."""
-    if len(draw_rows) == 0:
-        return np.zeros(0, np.int32)
-    present, place, counts = np.unique(draw_rows, return_inverse=True, return_counts=True)
+    present, place, counts = np.unique(requests.draw_rows, return_inverse=True, return_counts=True)
     chosen = rows[index_tensor(present, rows.device)].double()
     weights = filtered_probabilities(chosen, temperature, drawing)
     cumulative = weights.cumsum(dim=-1)  # [p, V]
     # the draws of a row side by side: a copy of its sums for each draw could fill the memory
     column = places_in_groups(place, counts)
     uniforms = np.zeros((len(present), counts.max()))
-    uniforms[place, column] = draw_uniforms
+    uniforms[place, column] = requests.draw_uniforms
     targets = torch.from_numpy(uniforms).to(rows.device) * cumulative[:, -1:]  # [p, c]
     tokens = torch.searchsorted(cumulative, targets, right=True)
     # rounding at the very end of the interval
@@ -177,11 +176,3 @@ def filtered_probabilities(
         weights[is_small] = 0.0
         weights /= weights.sum(dim=-1, keepdim=True)
     return weights
-
-
-def _entries(rows: Tensor, row_numbers: Int32, tokens: Int32) -> Float64:
-    """[d] the entries of these tokens [d] in these rows [d]."""
-    if len(row_numbers) == 0:
-        return np.zeros(0, np.float64)
-    places, columns = (index_tensor(one, rows.device) for one in (row_numbers, tokens))
-    return rows[places, columns].cpu().numpy().astype(np.float64)

@@ -8,9 +8,9 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.step_batch import index_tensor, padded_length
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
+from fairseq_mcts.models.network import Network
 
 #: Length to pad to -> which sentences of a batch are encoded together.
 LengthGroups = dict[int, list[int]]

@@ -4,22 +4,21 @@ In the host's memory compiled kernels read the scores in place. `device_readout`
 answers by tensor operations (tests/decoding/test_readout.py).
 """
 
+from dataclasses import replace
+
 import numpy as np
 from torch import Tensor
 
 from fairseq_mcts.search.draw_rows import draw_from_scores
 from fairseq_mcts.search.evaluator import (
-    EMPTY_NUMBERS,
-    EMPTY_ROWS,
     Answers,
     Question,
     Requests,
     SamplingFilter,
+    without_policies,
 )
 from fairseq_mcts.search.policy import draw_tokens
 from fairseq_mcts.search.read_rows import RowsRead, TokenRules, read_rows
-from fairseq_mcts.search.row_sums import Float32
-from fairseq_mcts.search.tree import Float64, Int32
 
 
 def read_on_host(
@@ -29,13 +28,14 @@ def read_on_host(
     rules: TokenRules,
 ) -> Answers:
     """What a search reads of its requests' policies; values are left at zero."""
-    count, rows = len(requests), scores.numpy()
+    rows = scores.numpy()
+    answers = without_policies(np.zeros(len(requests)), question.actions)
     read = RowsRead(
-        num_actions=np.zeros(count, np.int32),
-        tokens=np.zeros((count, question.actions), np.int32),
-        logprobs=np.zeros((count, question.actions), np.float64),
-        weights=np.zeros((count, question.actions), np.float64),
-        normalisers=np.empty(count, np.float64),
+        num_actions=answers.num_actions,
+        tokens=answers.action_tokens,
+        logprobs=answers.action_logprobs,
+        weights=answers.weights,
+        normalisers=np.empty(len(requests), np.float64),
     )
     read_rows(
         rows,
@@ -49,37 +49,14 @@ def read_on_host(
         question.as_priors,
         read,
     )
-    drawn_tokens, drawn_logprobs = _draws(rows, requests, question, read.normalisers)
-    return Answers(
-        num_actions=read.num_actions,
-        action_tokens=read.tokens,
-        action_logprobs=read.logprobs,
-        weights=read.weights,
-        values=np.zeros(count),
-        drawn_tokens=drawn_tokens,
-        drawn_logprobs=drawn_logprobs,
-    )
-
-
-def _draws(
-    rows: Float32,  # [u, V]
-    requests: Requests,
-    question: Question,
-    normalisers: Float64,  # [n]
-) -> tuple[Int32, Float64]:
-    """[d] drawn tokens and their log-probabilities; finished prefixes have no draws."""
     if not len(requests.draw_rows):
-        return EMPTY_ROWS, EMPTY_NUMBERS
-    places = (np.cumsum(~requests.finished) - 1).astype(np.int32)[requests.draw_rows]  # in `rows`
-    drawn = _draw(rows, places, requests.draw_uniforms, question)
-    logprobs = rows[places, drawn].astype(np.float64) - normalisers[requests.draw_rows]
-    return drawn, logprobs
-
-
-def _draw(rows: Float32, places: Int32, uniforms: Float64, question: Question) -> Int32:
-    """[d] tokens from these places of the rows, which are -inf where a token is not allowed."""
-    draws = (places, uniforms, question.temperature)
-    drawing = question.sampling
-    if drawing == SamplingFilter():
-        return draw_from_scores(rows, *draws)
-    return draw_tokens(rows, *draws, drawing.top_k, drawing.top_p, drawing.epsilon)
+        return answers
+    # where the drawn prefixes are among `rows`; finished ones have no draws
+    places = (np.cumsum(~requests.finished) - 1).astype(np.int32)[requests.draw_rows]  # [d]
+    draws, kept = (places, requests.draw_uniforms, question.temperature), question.sampling
+    if kept == SamplingFilter():
+        drawn = draw_from_scores(rows, *draws)
+    else:
+        drawn = draw_tokens(rows, *draws, kept.top_k, kept.top_p, kept.epsilon)
+    logprobs = rows[places, drawn].astype(np.float64) - read.normalisers[requests.draw_rows]
+    return replace(answers, drawn_tokens=drawn, drawn_logprobs=logprobs)

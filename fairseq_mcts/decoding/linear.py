@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fairseq_mcts.decoding import Network
+from fairseq_mcts.models.network import Network
 
 RowFunction = Callable[[Tensor], Tensor]  # [n, C] -> [n, D]
 Product = Callable[[Tensor, Tensor | None], RowFunction]  # of a weight [D, C] and a bias [D]
@@ -101,8 +101,6 @@ def transposed(weight: Tensor, bias: Tensor | None) -> RowFunction:
 
 
 def _concatenated(layers: Sequence[Network], scales: Sequence[float]) -> RowFunction:
-    if len(layers) == 1 and scales[0] == 1.0:
-        return layers[0]
     return lambda x: torch.cat(
         [layer(x) * scale for layer, scale in zip(layers, scales, strict=True)], dim=-1
     )

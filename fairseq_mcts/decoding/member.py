@@ -7,7 +7,6 @@ from fairseq.models import BaseFairseqModel, FairseqDecoder
 from fairseq.models.transformer import TransformerDecoderBase, TransformerModelBase
 from torch import Tensor
 
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.encoding import encode_in_groups, encode_longest_first
 from fairseq_mcts.decoding.feature_pool import FeaturePool
 from fairseq_mcts.decoding.linear import RowFunction
@@ -17,6 +16,7 @@ from fairseq_mcts.decoding.stepper_registry import make_stepper
 from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.value_head import ValueHead, bucket_means, expected_value
 
 # what models do that take a softmax of one linear layer's output

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fairseq_mcts.decoding.member import Member, make_members
-from fairseq_mcts.decoding.step_batch import MIN_ROWS, StepBatch, index_tensor, make_step_batch
+from fairseq_mcts.decoding.step_batch import MIN_ROWS, index_tensor, make_step_batch
 from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.models.value_head import has_value_head
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, without_policies
 from fairseq_mcts.search.faults import find_fault
-from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
+from fairseq_mcts.search.tree import Bool, Tree, prefix_tokens
 
 __all__ = [  # with what other packages import from here
     "Member",
@@ -104,7 +104,9 @@ class NetworkEvaluator:
                 values.append(member.values(features))
         answers = self._read_policies(scores, requests, question)
         if question.value:
-            answers = replace(answers, values=self._read_values(values, batch))
+            mean = torch.stack(values).mean(dim=0) if len(values) > 1 else values[0]
+            requested = mean[: batch.num_requested].cpu().numpy().astype(np.float64)
+            answers = replace(answers, values=requested)
         return answers
 
     def _read_again(self, requests: Requests, question: Question) -> Answers:
@@ -140,23 +142,15 @@ class NetworkEvaluator:
         unfinished = len(requests) - np.count_nonzero(requests.finished)
         return self._placement.read_policies(mean[:unfinished], requests, question, self._rules)
 
-    @staticmethod
-    def _read_values(values: list[Tensor], batch: StepBatch) -> Float64:
-        mean = torch.stack(values).mean(dim=0) if len(values) > 1 else values[0]
-        return mean[: batch.num_requested].cpu().numpy().astype(np.float64)
-
     def _check(self, tree: Tree, requests: Requests, question: Question, answers: Answers) -> None:
         """Refuses NaN and dead ends: the search would go on with nonsense."""
-        found = find_fault(
-            requests, answers, wants_actions=question.policy and question.actions > 0
-        )
-        if found is None:
-            return
-        row, fault = found
-        prefix = prefix_tokens(tree, requests.slots[[row]])[0]
-        raise ValueError(
-            f"{fault} at sentence {requests.sentences[row]} of the batch, prefix {prefix}"
-        )
+        wants_actions = question.policy and question.actions > 0
+        found = find_fault(requests, answers, wants_actions=wants_actions)
+        if found is not None:
+            row, fault = found
+            [prefix] = prefix_tokens(tree, requests.slots[[row]])
+            place = f"sentence {requests.sentences[row]} of the batch, prefix {prefix}"
+            raise ValueError(f"{fault} at {place}")
 
 
 def unfinished_rows(features: Tensor, finished: Bool) -> Tensor:

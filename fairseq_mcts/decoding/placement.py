@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.device_readout import read_on_device
 from fairseq_mcts.decoding.encoding import all_together, by_padded_length
 from fairseq_mcts.decoding.host_readout import read_on_host
@@ -21,6 +20,7 @@ from fairseq_mcts.decoding.source_keys import (
     SourceKeysOnDevice,
     source_keys_on_host,
 )
+from fairseq_mcts.models.network import Network
 
 
 class Placement:

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.step_batch import StepBatch, index_tensor
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.search.tree import NO_NODE, Tree
 
 logger = logging.getLogger(__name__)

@@ -11,10 +11,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.key_value_pool import KeyValuePool
 from fairseq_mcts.decoding.slot_attention import attend_paths
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, SentenceGroups, StepBatch
+from fairseq_mcts.models.network import Network
 
 
 class RowAttention(ABC):
@@ -30,7 +30,6 @@ class RowAttention(ABC):
         self.size: int = attention.head_dim  # d
         self.key_shape = key_shape
         self._width = self.heads * self.size
-        self._key_width = math.prod(key_shape)
 
     def attend_path_on_host(
         self, joint: Tensor, pool: KeyValuePool, layer: int, batch: StepBatch
@@ -56,8 +55,8 @@ class RowAttention(ABC):
         self, joint: Tensor, pool: KeyValuePool, layer: int, batch: StepBatch
     ) -> Tensor:
         """`attend_path_on_host` by tensor operations."""
-        widths = [self._width, self._key_width, self._key_width]
-        query, key, value = torch.split(joint, widths, dim=1)
+        key_width = math.prod(self.key_shape)
+        query, key, value = torch.split(joint, [self._width, key_width, key_width], dim=1)
         shape = (len(joint), *self.key_shape)
         pool.write(layer, batch.slots, key.reshape(shape), value.reshape(shape))
         keys, values = pool.read(layer, batch.paths)

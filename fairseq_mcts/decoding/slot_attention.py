@@ -159,13 +159,6 @@ def attend_sources(
     weights = np.empty(queries.shape[1] * len(places), np.float32)
     scratch = new_scratch()
     for row in range(len(queries)):
-        sentence = sentences[row]
-        attend_row(
-            queries[row],
-            keys[sentence],
-            values[sentence],
-            places[: lengths[sentence]],
-            weights,
-            scratch,
-            attended[row],
-        )
+        own = sentences[row]
+        tokens = places[: lengths[own]]
+        attend_row(queries[row], keys[own], values[own], tokens, weights, scratch, attended[row])

@@ -20,7 +20,6 @@ class SourceKeys(Protocol):
         self, attention: RowAttention, layer: int, query: Tensor, batch: StepBatch
     ) -> Tensor:
         """Queries [n, H * d] of the rows of `batch`, each to its sentence's source; [n, H * d]."""
-        ...
 
 
 def source_keys_on_host(
@@ -86,7 +85,7 @@ class SourceKeysOnDevice:
         self._present_sentences = groups.sentence_bytes
         if len(groups.sentences) == len(self._mask):
             self._present, self._present_mask = self._keys_values, self._mask
-            return
-        part = groups.sentences  # [g]
-        self._present = [(keys[part], values[part]) for keys, values in self._keys_values]
-        self._present_mask = self._mask[part]
+        else:
+            part = groups.sentences  # [g]
+            self._present = [(keys[part], values[part]) for keys, values in self._keys_values]
+            self._present_mask = self._mask[part]

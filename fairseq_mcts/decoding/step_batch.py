@@ -45,8 +45,8 @@ class SentenceGroups:
     def __init__(self, sentences: Int32, device: torch.device) -> None:
         """`sentences` [n] is the sentence of each row."""
         self._device = device
-        present, self._groups, self._counts = np.unique(
-            sentences, return_inverse=True, return_counts=True
+        present, self._firsts, self._groups, self._counts = np.unique(
+            sentences, return_index=True, return_inverse=True, return_counts=True
         )
         # groups are another view of rows that are sorted, with equally many of each sentence
         is_view = (np.diff(sentences) >= 0).all() and (self._counts == self._counts[0]).all()
@@ -76,21 +76,13 @@ class SentenceGroups:
     def _layout(self, multiple: int) -> tuple[Tensor, Tensor]:
         """[g, c] rows of the batch, and [n] where each row stands among them."""
         if multiple not in self._layouts:  # every layer of a decoder asks for the same
-            self._layouts[multiple] = self._new_layout(multiple)
+            widest = -(-int(self._counts.max()) // multiple) * multiple
+            places = places_in_groups(self._groups, self._counts)
+            rows = np.repeat(self._firsts[:, None], widest, axis=1)
+            rows[self._groups, places] = np.arange(len(places))
+            back = index_tensor(self._groups * widest + places, self._device)
+            self._layouts[multiple] = (index_tensor(rows, self._device), back)
         return self._layouts[multiple]
-
-    def _new_layout(self, multiple: int) -> tuple[Tensor, Tensor]:
-        groups, counts = self._groups, self._counts
-        widest = -(-int(counts.max()) // multiple) * multiple
-        place_in_group = places_in_groups(groups, counts)
-        firsts = np.empty(len(counts), np.int64)
-        firsts[groups[place_in_group == 0]] = np.flatnonzero(place_in_group == 0)
-        rows = np.repeat(firsts[:, None], widest, axis=1)
-        rows[groups, place_in_group] = np.arange(len(groups))
-        return (
-            index_tensor(rows, self._device),
-            index_tensor(groups * widest + place_in_group, self._device),
-        )
 
 
 def places_in_groups(

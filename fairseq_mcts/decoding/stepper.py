@@ -4,12 +4,13 @@ Rows of a batch belong to different sentences and have different lengths; each h
 and reads the keys and values of its own ancestors from the pool.
 """
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from fairseq.modules import MultiheadAttention
 from torch import Tensor
 
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.key_value_pool import KeyValuePool
 from fairseq_mcts.decoding.linear import RowFunction, row_norm
 from fairseq_mcts.decoding.placement import Placement
@@ -17,6 +18,7 @@ from fairseq_mcts.decoding.row_attention import MultiHeadRows, MultiQueryRows, R
 from fairseq_mcts.decoding.source_keys import SourceKeys
 from fairseq_mcts.decoding.step_batch import StepBatch
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.search.tree import Tree
 
 
@@ -73,9 +75,11 @@ class TransformerStepper:
     layer_class: type[LayerStep] = LayerStep
 
     def __init__(self, decoder: Network, placement: Placement) -> None:
-        self._input = _InputLayer(decoder)
+        self._input = _input_layer(decoder)
         self._layers = [self.layer_class(layer, placement) for layer in decoder.layers]
-        self._outputs = list(map(row_norm, _modules(decoder, "layer_norm", "project_out_dim")))
+        self._output = chain(
+            _optional(decoder, "layer_norm"), _optional(decoder, "project_out_dim")
+        )
         self._attend_path = placement.attend_path
         self._make_source_keys = placement.make_source_keys
         key_shape = self._layers[0].self_attention.key_shape
@@ -110,9 +114,7 @@ class TransformerStepper:
 
             residual, x = layer.scaled_residual(x), layer.before_feed_forward(x)
             x = layer.after_feed_forward(residual + layer.feed_forward(x))
-        for function in self._outputs:
-            x = function(x)
-        return x
+        return self._output(x)
 
 
 def identity(x: Tensor) -> Tensor:
@@ -122,21 +124,21 @@ def identity(x: Tensor) -> Tensor:
 
 def chain(*functions: RowFunction) -> RowFunction:
     """Each function of the one before's result, without identities."""
-    first, *others = [one for one in functions if one is not identity]
-    if not others:
-        return first
+    applied = [one for one in functions if one is not identity]
+    if len(applied) == 1:
+        return applied[0]
 
     def apply(x: Tensor) -> Tensor:
-        x = first(x)
-        for function in others:
+        for function in applied:
             x = function(x)
         return x
 
     return apply
 
 
-def _optional(layer: Network, name: str) -> RowFunction:
-    module = getattr(layer, name, None)
+def _optional(owner: Network, name: str) -> RowFunction:
+    """The module of that name, if there is one."""
+    module = getattr(owner, name, None)
     return identity if module is None else row_norm(module)
 
 
@@ -161,32 +163,20 @@ def _row_attention(attention: Network) -> RowAttention:
     return MultiQueryRows(attention)
 
 
-class _InputLayer:
-    """The input of the first layer: each row's last token at its own position."""
+def _input_layer(decoder: Network) -> Callable[[StepBatch], Tensor]:
+    """The input [n, C] of the first layer: each row's last token at its own position."""
+    before_positions = chain(
+        _optional(decoder, "quant_noise"), _optional(decoder, "project_in_dim")
+    )
+    after_positions = _optional(decoder, "layernorm_embedding")
 
-    def __init__(self, decoder: Network) -> None:
-        self._scale: float = decoder.embed_scale
-        self._tokens = decoder.embed_tokens
-        self._before_positions = _modules(decoder, "quant_noise", "project_in_dim")
-        self._positions = decoder.embed_positions
-        self._after_positions = _modules(decoder, "layernorm_embedding")
+    def embed(batch: StepBatch) -> Tensor:
+        x = before_positions(decoder.embed_scale * decoder.embed_tokens(batch.tokens))
+        if decoder.embed_positions is not None:
+            x += position_rows(decoder.embed_positions, batch.depths, batch.longest)
+        return after_positions(x)
 
-    def __call__(self, batch: StepBatch) -> Tensor:
-        """[n, C]"""
-        x = self._scale * self._tokens(batch.tokens)
-        for module in self._before_positions:
-            x = module(x)
-        if self._positions is not None:
-            x += position_rows(self._positions, batch.depths, batch.longest)
-        for module in self._after_positions:
-            x = module(x)
-        return x
-
-
-def _modules(decoder: Network, *names: str) -> list[Network]:
-    """Those of the named modules that this decoder has."""
-    found = [getattr(decoder, name, None) for name in names]
-    return [module for module in found if module is not None]
+    return embed
 
 
 def position_rows(table: Network, depths: Tensor, longest: int) -> Tensor:

@@ -8,16 +8,15 @@ from fairseq.modules import MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase
 from torch import Tensor
 
-from fairseq_mcts.decoding import Network
 from fairseq_mcts.decoding.placement import Placement
 from fairseq_mcts.decoding.recomputing_stepper import RecomputingStepper
 from fairseq_mcts.decoding.step_batch import StepBatch
 from fairseq_mcts.decoding.stepper import TransformerStepper
-from fairseq_mcts.models.dual_head_transformer import DualHeadMultiQueryTransformerDecoder
 from fairseq_mcts.models.multiquery_attention import MultiQueryAttention
 from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
 from fairseq_mcts.models.multiquery_layers import MultiQueryDecoderLayer
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.search.tree import Tree
 
 
@@ -26,20 +25,16 @@ class Stepper(Protocol):
 
     def begin(self, encoder_out: EncoderOut) -> None:
         """Starts on the sentences of `encoder_out`; forgets those before."""
-        ...
 
     def reserve(self, capacity: int) -> None:
         """Makes room for slots below `capacity`."""
-        ...
 
     def step(self, tree: Tree, batch: StepBatch) -> Tensor:
         """[n, C] features after the last token of each row."""
-        ...
 
     @property
     def bytes_per_slot(self) -> int:
         """Memory that each remembered prefix takes."""
-        ...
 
 
 StepperFactory = Callable[[Network, Placement], Stepper]
@@ -84,10 +79,8 @@ def can_step(decoder: Network) -> bool:
             and not decoder.cross_self_attention
             and all(_is_known_layer(layer) for layer in decoder.layers)
         )
-    kinds = (MultiQueryTransformerDecoder, DualHeadMultiQueryTransformerDecoder)
-    return any(
-        _computes_as(decoder, kind, "forward", "extract_features") for kind in kinds
-    ) and all(_is_known_multiquery_layer(layer) for layer in decoder.layers)
+    known = _computes_as(decoder, MultiQueryTransformerDecoder, "forward", "extract_features")
+    return known and all(_is_known_multiquery_layer(layer) for layer in decoder.layers)
 
 
 def _computes_as(module: Network, known: type, *methods: str) -> bool:

@@ -9,12 +9,12 @@ and COMET are loaded when such a metric is built.
 """
 
 from fairseq_mcts.metrics.base import Metric, MetricConfig
-from fairseq_mcts.metrics.bertscore import BertScore, BertScoreConfig
-from fairseq_mcts.metrics.bleu import Bleu, BleuConfig
+from fairseq_mcts.metrics.bertscore import BertScore
+from fairseq_mcts.metrics.bleu import Bleu
 from fairseq_mcts.metrics.bootstrap import PairedResult, paired_bootstrap
-from fairseq_mcts.metrics.chrf import ChrF, ChrFConfig
+from fairseq_mcts.metrics.chrf import ChrF
 from fairseq_mcts.metrics.comet import CometQE, CometQEConfig
-from fairseq_mcts.metrics.mlbertscore import MLBertScore, MLBertScoreConfig
+from fairseq_mcts.metrics.mlbertscore import MLBertScore
 from fairseq_mcts.metrics.registry import (
     build_metric,
     metric_class,
@@ -22,24 +22,19 @@ from fairseq_mcts.metrics.registry import (
     parse_metric_spec,
     register_metric,
 )
-from fairseq_mcts.metrics.text import TextDecoder, TextDecoders, text_decoders
+from fairseq_mcts.metrics.text import TextDecoder, text_decoders
 
 __all__ = [
     "BertScore",
-    "BertScoreConfig",
     "Bleu",
-    "BleuConfig",
     "ChrF",
-    "ChrFConfig",
     "CometQE",
     "CometQEConfig",
     "MLBertScore",
-    "MLBertScoreConfig",
     "Metric",
     "MetricConfig",
     "PairedResult",
     "TextDecoder",
-    "TextDecoders",
     "build_metric",
     "metric_class",
     "metric_names",

@@ -75,8 +75,7 @@ class BertScore(Metric):
         self._pairs = _pair_scorer(config)
         self._idf_source: str | None = None
         if config.idf_file is not None:
-            lines = read_lines(config.idf_file)
-            self.fit_idf(lines, source=Path(config.idf_file).name)
+            self.fit_idf(read_lines(config.idf_file), source=Path(config.idf_file).name)
         self._baseline = _read_baseline(config, self.layer) if config.rescale else None
 
     @property
@@ -133,15 +132,13 @@ class BertScore(Metric):
         return fingerprint(self.config.model)
 
     def signature(self) -> str:
-        rescale = "no"
-        if self.config.rescale:
-            rescale = self.config.baseline_file or f"{self.config.lang}"
+        baseline = self.config.baseline_file or self.config.lang
         parts = {
             "against": self.compares_with,
             "model": self.judge,
             "layer": self.layer,
             "idf": self._idf_source or "no",
-            "rescale": rescale,
+            "rescale": baseline if self.config.rescale else "no",
             "clamp": "yes" if self.config.clamp else "no",
             "bert-score": version("bert-score"),
             "transformers": version("transformers"),
@@ -157,11 +154,8 @@ def _pair_scorer(config: BertScoreConfig) -> "PairScorer":
         raise ImportError(
             f'BERTScore needs {error.name}: pip install "fairseq_mcts[metrics]"'
         ) from error
-    return PairScorer(
-        shared_embedder(
-            config.model, config.layer, config.device, config.batch_size, config.cache_mb
-        )
-    )
+    sizes = (config.batch_size, config.cache_mb)
+    return PairScorer(shared_embedder(config.model, config.layer, config.device, *sizes))
 
 
 def _read_baseline(config: BertScoreConfig, layer: int) -> PrecisionRecallF1:

@@ -43,13 +43,12 @@ def paired_bootstrap(
     sacrebleu counts no tie and so calls a difference of nothing certain (p = 1/(resamples + 1)).
     """
     if system.shape != baseline.shape:
-        raise ValueError(
-            f"paired bootstrap needs the same sentences: {system.shape[0]} against "
-            f"{baseline.shape[0]}"
-        )
+        counts = f"{system.shape[0]} against {baseline.shape[0]}"
+        raise ValueError(f"paired bootstrap needs the same sentences: {counts}")
     if resamples < 1:
         raise ValueError(f"the number of resamples must be positive, got {resamples}")
-    indices = _draw(len(system), resamples, seed)  # [R, N]
+    rng = np.random.default_rng(seed)
+    indices = rng.choice(len(system), size=(resamples, len(system)), replace=True)  # [R, N]
     system_scores = _resampled_scores(metric, system, indices)  # [R]
     baseline_scores = _resampled_scores(metric, baseline, indices)  # [R]
     score = metric.aggregate(system.sum(axis=0))
@@ -67,11 +66,6 @@ def paired_bootstrap(
         mean=float(system_scores.mean()),
         interval=float(ordered[resamples - tail - 1] - ordered[tail]) / 2,
     )
-
-
-def _draw(sentences: int, resamples: int, seed: int) -> npt.NDArray[np.int64]:
-    rng = np.random.default_rng(seed)
-    return rng.choice(sentences, size=(resamples, sentences), replace=True)
 
 
 def _resampled_scores(

@@ -5,21 +5,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from fairseq_mcts.metrics.base import Metric, MetricConfig
 from fairseq_mcts.metrics.cache import LruCache
 from fairseq_mcts.metrics.registry import register_metric
-
-
-class CometModel(Protocol):
-    """What is used of unbabel-comet's model objects."""
-
-    def predict(
-        self, samples: list[dict[str, str]], *, batch_size: int, gpus: int, progress_bar: bool
-    ) -> Any: ...
-
-    def requires_references(self) -> bool: ...
 
 
 @dataclass
@@ -45,8 +35,8 @@ class CometQE(Metric):
     privileged = False
     config: CometQEConfig
 
-    def __init__(self, config: CometQEConfig, checkpoint: CometModel | None = None) -> None:
-        """`checkpoint`: a model that is loaded already; otherwise `config.model` is loaded."""
+    def __init__(self, config: CometQEConfig, checkpoint: Any = None) -> None:
+        """`checkpoint`: unbabel-comet's model if it is loaded already; else `config.model` is."""
         super().__init__(config)
         self._model = load_comet(config.model) if checkpoint is None else checkpoint
         if self._model.requires_references():
@@ -89,7 +79,7 @@ class CometQE(Metric):
         return f"against:source|model:{self.config.model}|clamp:{clamp}|unbabel-comet:{package}"
 
 
-def load_comet(model: str) -> CometModel:
+def load_comet(model: str) -> Any:
     """Loads a checkpoint file, or a model by its hub name."""
     try:
         comet = import_module("comet")
@@ -99,7 +89,4 @@ def load_comet(model: str) -> CometModel:
     path = Path(model).expanduser()
     if path.suffix == ".ckpt" and not path.is_file():
         raise FileNotFoundError(f"comet_qe: no checkpoint file {model}; give model=PATH or a name")
-    loaded: CometModel = comet.load_from_checkpoint(
-        str(path) if path.is_file() else comet.download_model(model)
-    )
-    return loaded
+    return comet.load_from_checkpoint(str(path) if path.is_file() else comet.download_model(model))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from fairseq_mcts.metrics.cache import LruCache
 from fairseq_mcts.metrics.encoder import Encoder, load_encoder
@@ -52,9 +53,8 @@ class TextEmbedder:
             lengths = torch.tensor([len(ids[index]) for index in batch])  # [B]
             longest = int(lengths.max())
             pad = int(self.encoder.tokenizer.pad_token_id)
-            padded = torch.tensor(
-                [ids[index] + [pad] * (longest - len(ids[index])) for index in batch]
-            ).to(self.device)  # [B, T]
+            rows = [ids[index] + [pad] * (longest - len(ids[index])) for index in batch]
+            padded = torch.tensor(rows).to(self.device)  # [B, T]
             mask = (torch.arange(longest)[None, :] < lengths[:, None]).to(self.device)  # [B, T]
             vectors = self.encoder(padded, mask.long())  # [B, T, D]
             self.encoded_texts += len(batch)
@@ -126,18 +126,16 @@ class PairScorer:
         for batch, embeddings, tokens in self.embedder.embed_batches(texts):
             rows = [row for row, index in enumerate(batch) for _ in new[texts[index]]]  # [P]
             pairs = [(texts[index], other) for index in batch for other in new[texts[index]]]
-            for start in range(0, len(pairs), self.embedder.batch_size):
-                chunk = pairs[start : start + self.embedder.batch_size]
-                chosen = torch.tensor(
-                    rows[start : start + self.embedder.batch_size], device=embeddings.device
-                )
+            size = self.embedder.batch_size
+            for start in range(0, len(pairs), size):
+                chunk = pairs[start : start + size]
+                chosen = torch.tensor(rows[start : start + size], device=embeddings.device)
                 precision, recall = greedy_match(
                     self._weigh(embeddings[chosen], tokens[chosen]),
                     self._weigh(*_pad([kept[other] for _, other in chunk])),
                 )
-                yield from zip(
-                    chunk, zip(precision.tolist(), recall.tolist(), strict=True), strict=True
-                )
+                scores = zip(precision.tolist(), recall.tolist(), strict=True)
+                yield from zip(chunk, scores, strict=True)
 
     def _plain_weights(self) -> Tensor:
         """All tokens weigh the same, but for the symbols that open and close a text: [V]."""
@@ -156,13 +154,10 @@ class PairScorer:
 
 def _pad(texts: Sequence[Vectors]) -> tuple[Tensor, Tensor]:
     """Kept texts as one batch: vectors [B, U, D] and ids [B, U], -1 behind the end."""
-    embeddings = torch.nn.utils.rnn.pad_sequence(
-        [text.embeddings for text in texts], batch_first=True
+    return (
+        pad_sequence([text.embeddings for text in texts], batch_first=True),
+        pad_sequence([text.tokens for text in texts], batch_first=True, padding_value=-1),
     )
-    tokens = torch.nn.utils.rnn.pad_sequence(
-        [text.tokens for text in texts], batch_first=True, padding_value=-1
-    )
-    return embeddings, tokens
 
 
 @lru_cache(maxsize=4)

@@ -17,6 +17,11 @@ from torch import Tensor, nn
 INSTALL_HINT = 'pip install "fairseq_mcts[metrics]"'
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_WANTED = (
+    "Looked for a transformers model folder: config.json, model.safetensors (or "
+    "pytorch_model.bin) and the tokenizer's files. Give such a folder as model=PATH, or a hub "
+    "name such as bert-base-multilingual-cased."
+)
 # Tokenizers whose fast and slow versions give the same ids; bert-score uses the slow one, and for
 # RoBERTa and GPT-2 the two differ (the slow one is asked to add a leading space).
 _FAST_TOKENIZERS = {"BertTokenizerFast", "DistilBertTokenizerFast", "ElectraTokenizerFast"}
@@ -41,14 +46,14 @@ class Encoder:
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, special symbols included, cut at the encoder's longest input."""
-        stripped = [text.strip() for text in texts]
         ids: list[list[int]] = [self.tokenizer.build_inputs_with_special_tokens([])] * len(texts)
-        filled = [index for index, text in enumerate(stripped) if text]
+        filled = [index for index, text in enumerate(texts) if text.strip()]
+        stripped = [texts[index].strip() for index in filled]
         if not filled:
             return ids
         if self.fast_tokenizer:
             encoded = self.tokenizer(
-                [stripped[index] for index in filled],
+                stripped,
                 truncation=True,
                 max_length=self.max_tokens,
                 padding=False,
@@ -58,9 +63,8 @@ class Encoder:
         else:
             from bert_score.utils import sent_encode
 
-            encoded = [sent_encode(self.tokenizer, stripped[index]) for index in filled]
             # bert-score trusts the tokenizer's own limit, which may be unset.
-            encoded = [row[: self.max_tokens] for row in encoded]
+            encoded = [sent_encode(self.tokenizer, text)[: self.max_tokens] for text in stripped]
         for index, row in zip(filled, encoded, strict=True):
             ids[index] = row
         return ids
@@ -154,17 +158,11 @@ def _load_model(location: str, config: Any, layer: int) -> nn.Module:
     config.num_hidden_layers = layer
     if getattr(config, "encoder_layers", None) is not None:  # BART and its kin count separately
         config.encoder_layers = layer
-    if config.model_type in ("t5", "mt5"):
-        t5_class = getattr(
-            transformers, "T5EncoderModel" if config.model_type == "t5" else "MT5EncoderModel"
-        )
-        t5: nn.Module = t5_class.from_pretrained(location, config=config)
-        return t5
-    model: Any = transformers.AutoModel.from_pretrained(location, config=config)
-    if config.is_encoder_decoder:
-        model = model.get_encoder()
-    encoder: nn.Module = model
-    return encoder
+    encoder_only = {"t5": "T5EncoderModel", "mt5": "MT5EncoderModel"}.get(config.model_type)
+    loader: Any = getattr(transformers, encoder_only or "AutoModel")
+    model: nn.Module = loader.from_pretrained(location, config=config)
+    has_decoder = config.is_encoder_decoder and encoder_only is None
+    return model.get_encoder() if has_decoder else model  # type: ignore[operator]
 
 
 def _longest_input(tokenizer: Any, config: Any) -> int:
@@ -178,39 +176,25 @@ def _longest_input(tokenizer: Any, config: Any) -> int:
     return min(limit, int(positions))
 
 
-def _looks_like_path(name: str) -> bool:
-    return name.startswith((".", "/", "~")) or name.count("/") > 1  # a hub name has one at most
-
-
 def check_local_folder(name: str) -> None:
     """Refuses early a path that is no model folder; transformers would ask the hub about it."""
     folder = Path(name).expanduser()
     if not folder.exists():
-        if _looks_like_path(name):
-            raise EncoderNotFoundError(
-                f"no encoder at {name}: there is no such folder. " + _wanted_files()
-            )
+        if name.startswith((".", "/", "~")) or name.count("/") > 1:  # a hub name has one at most
+            raise EncoderNotFoundError(f"no encoder at {name}: there is no such folder. {_WANTED}")
         return
     missing = [] if (folder / "config.json").is_file() else ["config.json"]
     if not _weight_files(folder):
         missing.append(" or ".join(_WEIGHTS))
     if missing:
         raise EncoderNotFoundError(
-            f"no encoder at {name}: the folder lacks {' and '.join(missing)}. " + _wanted_files()
+            f"no encoder at {name}: the folder lacks {' and '.join(missing)}. {_WANTED}"
         )
-
-
-def _wanted_files() -> str:
-    return (
-        "Looked for a transformers model folder: config.json, model.safetensors (or "
-        "pytorch_model.bin) and the tokenizer's files. Give such a folder as model=PATH, or a hub "
-        "name such as bert-base-multilingual-cased."
-    )
 
 
 def _not_found(name: str, error: OSError) -> str:
     if Path(name).expanduser().exists():
-        return f"the encoder in {name} cannot be read: {error}. " + _wanted_files()
+        return f"the encoder in {name} cannot be read: {error}. {_WANTED}"
     from huggingface_hub.constants import HF_HUB_CACHE as cache
 
     reason = str(error).strip().splitlines()[0]

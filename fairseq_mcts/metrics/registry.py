@@ -1,7 +1,7 @@
 """Metrics by name, with options given as text: `mlbertscore:model=path/to/encoder,layer=3`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import Field, fields
+from dataclasses import fields
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -11,8 +11,10 @@ _METRICS: dict[str, tuple[type[Metric], type[MetricConfig]]] = {}
 
 MetricType = TypeVar("MetricType", bound=type[Metric])
 
-_TRUE = {"1", "true", "yes", "on"}
-_FALSE = {"0", "false", "no", "off"}
+_BOOLEANS = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off"), False),
+}
 
 
 def register_metric(
@@ -64,8 +66,7 @@ def build_metric(spec: str, options: Mapping[str, Any] | None = None) -> Metric:
     """Builds the metric that `spec` names; `options` add to those in `spec`, which win."""
     name, spec_options = parse_metric_spec(spec)
     cls, config_class = _lookup(name)
-    config = _make_config(name, config_class, {**(options or {}), **spec_options})
-    return cls(config)
+    return cls(_make_config(name, config_class, {**(options or {}), **spec_options}))
 
 
 def _lookup(name: str) -> tuple[type[Metric], type[MetricConfig]]:
@@ -81,8 +82,7 @@ def _lookup(name: str) -> tuple[type[Metric], type[MetricConfig]]:
 def _make_config(
     name: str, config_class: type[MetricConfig], options: Mapping[str, Any]
 ) -> MetricConfig:
-    known: dict[str, Field[Any]] = {field.name: field for field in fields(config_class)}
-    hints = get_type_hints(config_class)
+    known, hints = [field.name for field in fields(config_class)], get_type_hints(config_class)
     values: dict[str, Any] = {}
     for key, value in options.items():
         if key not in known:
@@ -101,18 +101,8 @@ def _convert(name: str, key: str, value: Any, hint: Any) -> Any:
             return None
         hint = next(arg for arg in get_args(hint) if arg is not type(None))
     try:
-        if hint is bool:
-            return _to_bool(value)
-        return hint(value)
-    except ValueError:
+        return _BOOLEANS[value.lower()] if hint is bool else hint(value)
+    except (KeyError, ValueError):
         raise ValueError(
             f"metric {name!r}: option {key}={value!r} is not of type {hint.__name__}"
         ) from None
-
-
-def _to_bool(text: str) -> bool:
-    if text.lower() in _TRUE:
-        return True
-    if text.lower() in _FALSE:
-        return False
-    raise ValueError(text)

@@ -5,68 +5,28 @@ The one place where this happens, so that search, relabelling and reports score 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
 
 # A plain word list can hold a stray "@@"; a subword dictionary is full of them.
 _SUBWORD_SHARE = 0.05
 
 
-class _Dictionary(Protocol):
-    """What is used of fairseq's Dictionary."""
-
-    def pad(self) -> int: ...
-
-    def string(
-        self,
-        tensor: Any,
-        bpe_symbol: str | None = None,
-        escape_unk: bool = False,
-        extra_symbols_to_ignore: Iterable[int] | None = None,
-    ) -> str: ...
-
-
-class _Task(Protocol):
-    """What is used of fairseq's tasks of translation."""
-
-    @property
-    def source_dictionary(self) -> _Dictionary: ...
-
-    @property
-    def target_dictionary(self) -> _Dictionary: ...
-
-
-class _Codec(Protocol):
-    """What is used of fairseq's BPEs and tokenizers."""
-
-    def decode(self, x: str) -> str: ...
-
-
+@dataclass(eq=False)
 class TextDecoder:
-    """Turns token ids into text by the task's own BPE and tokenizer.
+    """Turns token ids into text by the task's own BPE and tokenizer."""
 
-    dictionary: of the language of the tokens.
-    bpe: what `task.build_bpe(cfg.bpe)` returned; None if there are no subwords.
-    tokenizer: what `task.build_tokenizer(cfg.tokenizer)` returned; None if text is not tokenised.
-    post_process: fairseq's `--post-process`/`--remove-bpe` value, applied before both.
-    ignore: further ids that no reader should see (language tags, for example).
-    """
+    dictionary: Any  # fairseq's, of the language of the tokens
+    bpe: Any = None  # what `task.build_bpe(cfg.bpe)` returned; None if there are no subwords
+    tokenizer: Any = None  # of `task.build_tokenizer(cfg.tokenizer)`; None if not tokenised
+    _: KW_ONLY
+    post_process: str | None = None  # --post-process or --remove-bpe, applied before both
+    ignore: Iterable[int] = ()  # further ids that no reader should see, such as language tags
 
-    def __init__(
-        self,
-        dictionary: _Dictionary,
-        bpe: _Codec | None = None,
-        tokenizer: _Codec | None = None,
-        *,
-        post_process: str | None = None,
-        ignore: Iterable[int] = (),
-    ) -> None:
-        self._dictionary = dictionary
-        self._bpe = bpe
-        self._tokenizer = tokenizer
-        self._post_process = post_process
-        self._ignored = {dictionary.pad(), *ignore}
-        if bpe is None and post_process is None:
-            _refuse_bare_subwords(dictionary)
+    def __post_init__(self) -> None:
+        self._ignored = {self.dictionary.pad(), *self.ignore}
+        if self.bpe is None and self.post_process is None:
+            _refuse_bare_subwords(self.dictionary)
 
     def decode(self, tokens: Any, *, escape_unk: bool = False) -> str:
         """The text of one sentence; `tokens` is a tensor, array or sequence of ids.
@@ -76,16 +36,13 @@ class TextDecoder:
         """
         # Plain integers: iterating over a tensor would make one tensor per token.
         ids: Sequence[int] = tokens.tolist() if hasattr(tokens, "tolist") else tokens
-        text = self._dictionary.string(
-            ids,
-            self._post_process,
-            escape_unk=escape_unk,
-            extra_symbols_to_ignore=self._ignored,
+        text: str = self.dictionary.string(
+            ids, self.post_process, escape_unk=escape_unk, extra_symbols_to_ignore=self._ignored
         )
-        if self._bpe is not None:
-            text = self._bpe.decode(text)
-        if self._tokenizer is not None:
-            text = self._tokenizer.decode(text)
+        if self.bpe is not None:
+            text = self.bpe.decode(text)
+        if self.tokenizer is not None:
+            text = self.tokenizer.decode(text)
         return text
 
     def decode_batch(self, rows: Iterable[Any], *, escape_unk: bool = False) -> list[str]:
@@ -101,11 +58,7 @@ class TextDecoders(NamedTuple):
 
 
 def text_decoders(
-    task: _Task,
-    bpe: _Codec | None = None,
-    tokenizer: _Codec | None = None,
-    *,
-    post_process: str | None = None,
+    task: Any, bpe: Any = None, tokenizer: Any = None, *, post_process: str | None = None
 ) -> TextDecoders:
     """Makes the decoders of a task; the options are those of `TextDecoder`."""
     source, target = (
@@ -115,7 +68,7 @@ def text_decoders(
     return TextDecoders(source, target)
 
 
-def _refuse_bare_subwords(dictionary: _Dictionary) -> None:
+def _refuse_bare_subwords(dictionary: Any) -> None:
     """Refuses subwords without a BPE: metrics would see text that nobody writes."""
     symbols: Sequence[str] = getattr(dictionary, "symbols", ())
     marked = sum(symbol.startswith("\u2581") or symbol.endswith("@@") for symbol in symbols)

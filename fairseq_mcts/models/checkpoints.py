@@ -63,10 +63,8 @@ def load_model(
 
 def _other_vocabulary(weights: Mapping[str, Any], task: Any) -> str | None:
     """What tells that the embeddings are not of as many types as the task's dictionaries have."""
-    for side, dictionary in (
-        ("encoder", task.source_dictionary),
-        ("decoder", task.target_dictionary),
-    ):
+    sides = {"encoder": task.source_dictionary, "decoder": task.target_dictionary}
+    for side, dictionary in sides.items():
         embeddings = weights.get(f"{side}.embed_tokens.weight")
         if embeddings is not None and len(embeddings) != len(dictionary):
             return (
@@ -83,16 +81,13 @@ def _other_dictionary(saved: Any, task: Any) -> str | None:
     dictionary, but the folder that they were trained on: if that is gone, nothing can be said.
     """
     folder = Path(str(getattr(saved.task, "data", None) or "").split(":")[0])
-    source_lang = getattr(saved.task, "source_lang", None)
-    target_lang = getattr(saved.task, "target_lang", None)
-    if folder.is_dir() and (source_lang is None or target_lang is None):
-        source_lang, target_lang = data_utils.infer_language_pair(str(folder))
-    if source_lang is None or target_lang is None:
+    languages = [getattr(saved.task, name, None) for name in ("source_lang", "target_lang")]
+    if folder.is_dir() and None in languages:
+        languages = data_utils.infer_language_pair(str(folder))
+    if None in languages:
         return None
-    for language, dictionary in (
-        (source_lang, task.source_dictionary),
-        (target_lang, task.target_dictionary),
-    ):
+    dictionaries = (task.source_dictionary, task.target_dictionary)
+    for language, dictionary in zip(languages, dictionaries, strict=True):
         path = folder / f"dict.{language}.txt"
         if path.is_file() and Dictionary.load(str(path)) != dictionary:
             return f"was trained with {path.resolve()}, which is not the dictionary of the data"

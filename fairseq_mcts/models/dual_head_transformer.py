@@ -1,18 +1,14 @@
 """`dual_head_multiquery_transformer`: policy and value from one decoder pass."""
 
-from typing import Any
-
 from fairseq.data import Dictionary
 from fairseq.models import register_model
 from torch import Tensor, nn
 
 from fairseq_mcts.models.initialisation import depth_scaled, init_linear
-from fairseq_mcts.models.multiquery_attention import IncrementalState
 from fairseq_mcts.models.multiquery_config import DualHeadMultiQueryTransformerConfig
 from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
-from fairseq_mcts.models.multiquery_encoder import EncoderOut
 from fairseq_mcts.models.multiquery_transformer import MultiQueryTransformerModel
-from fairseq_mcts.models.value_head import ValueHead, resolve_range
+from fairseq_mcts.models.value_head import ValueHead, bucket_options
 
 
 class DualHeadMultiQueryTransformerDecoder(MultiQueryTransformerDecoder):
@@ -28,30 +24,16 @@ class DualHeadMultiQueryTransformerDecoder(MultiQueryTransformerDecoder):
         embed_tokens: nn.Embedding,
     ) -> None:
         super().__init__(cfg, dictionary, embed_tokens)
-        low, high = resolve_range(cfg.value_min, cfg.value_max)
-        self.value_head = ValueHead(
-            cfg.decoder_embed_dim, low=low, high=high, buckets=cfg.value_buckets
-        )
+        self.value_head = ValueHead(cfg.decoder_embed_dim, **bucket_options(cfg))
         init_linear(self.value_head.projection, std=depth_scaled(cfg.init_std, cfg.decoder_layers))
 
-    def extract_features(
-        self,
-        prev_output_tokens: Tensor,  # [B, T]
-        encoder_out: EncoderOut,
-        incremental_state: IncrementalState | None = None,
-    ) -> tuple[Tensor, dict[str, Any]]:
-        """Adds two extras to those of the policy's decoder:
-
-        - `value_logits`: over the buckets, [B, T, buckets];
-        - `value`: float32 [B, T].
+    def _read_extra_heads(self, features: Tensor) -> dict[str, Tensor]:
+        """`value_logits` over the buckets, [B, T, buckets], and `value`, float32 [B, T].
 
         They are there under `features_only` too, which skips the costly policy alone.
         """
-        features, extra = super().extract_features(
-            prev_output_tokens, encoder_out, incremental_state
-        )
-        extra["value_logits"], extra["value"] = self.value_head(features)
-        return features, extra
+        logits, value = self.value_head(features)
+        return {"value_logits": logits, "value": value}
 
 
 @register_model("dual_head_multiquery_transformer", dataclass=DualHeadMultiQueryTransformerConfig)

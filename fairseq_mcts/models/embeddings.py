@@ -1,19 +1,12 @@
 """Token and position embeddings, as both the encoder and the decoder use them."""
 
-from typing import TypeAlias
-
 from fairseq import utils
 from fairseq.data import Dictionary
-from fairseq.modules import (
-    LearnedPositionalEmbedding,
-    PositionalEmbedding,
-    SinusoidalPositionalEmbedding,
-)
+from fairseq.modules import PositionalEmbedding
 from torch import nn
 
 from fairseq_mcts.models.initialisation import init_embedding
-
-PositionTable: TypeAlias = LearnedPositionalEmbedding | SinusoidalPositionalEmbedding
+from fairseq_mcts.models.network import Network
 
 
 def build_token_embedding(
@@ -36,7 +29,7 @@ def build_token_embedding(
 
 def build_position_embedding(
     embed_tokens: nn.Embedding, max_positions: int, *, learned: bool
-) -> PositionTable:
+) -> Network:
     """fairseq's positions, sinusoidal or learned; they count tokens, never padding."""
     positions = PositionalEmbedding(
         max_positions, embed_tokens.embedding_dim, embed_tokens.padding_idx, learned=learned
@@ -46,7 +39,7 @@ def build_position_embedding(
     return positions
 
 
-def check_length(length: int, positions: PositionTable, option: str) -> None:
+def check_length(length: int, positions: Network, option: str) -> None:
     """Refuses a batch that is too long for learned positions; sinusoidal ones have no end."""
     if length > positions.max_positions:
         raise ValueError(

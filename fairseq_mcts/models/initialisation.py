@@ -2,20 +2,19 @@
 
 The paper draws every matrix from N(0, 0.02/sqrt(layers)) and embeddings from a truncated normal
 with standard deviation 1.0. Taken literally, the latter would ruin tied output embeddings: the
-final layer norm hands the output projection vectors of length sqrt(width), so that rows with
-entries of size 1 make logits of size sqrt(width), about 23 at width 512, before any training.
+final layer norm hands the output projection vectors of length sqrt(width), so that entries of size
+1 make logits of size sqrt(width), about 23 at width 512, before any training.
 
-fairseq's convention reconciles both. The table holds entries of size width**-0.5, and the input
-is multiplied by `embed_scale` = sqrt(width). What enters the first layer is then exactly the
-paper's embedding (truncated normal, 1.0), and the same table as output projection gives
-logits of size 1. An untied output projection is an ordinary matrix and gets the first rule.
+fairseq's convention reconciles both: the table holds entries of size width**-0.5, and the input is
+multiplied by `embed_scale` = sqrt(width). What enters the first layer is then exactly the paper's
+embedding, and the same table as output projection gives logits of size 1. An untied output
+projection is an ordinary matrix and gets the first rule.
 
 One effect of tying remains: layers that start this small pass the embedding through almost
 unchanged, so an untrained tied model favours repeating the token it has just read (at the base
 size and 32,000 words its first loss is 16.4 instead of 10.4). A smaller initial gain of the final
-layer norm prevents it. Short trials of the tiny size, one seed each, did not settle whether that
-pays: it was somewhat ahead after 200 updates with init_std 0.02, somewhat behind with 0.08. So
-the gain starts at 1 as usual; a larger --init-std weakens the effect too.
+layer norm prevents it, but short trials of the tiny size, one seed each, did not settle whether
+that pays, so the gain starts at 1 as usual; a larger --init-std weakens the effect too.
 """
 
 import math

@@ -91,10 +91,7 @@ class MultiQueryAttention(FairseqIncrementalState, nn.Module):  # type: ignore[m
         self, source: Tensor, incremental_state: IncrementalState | None, static_source: bool
     ) -> tuple[Tensor, Tensor]:
         """Keys and values [B, S, head_dim] of everything seen so far; updates the state."""
-        if incremental_state is None:
-            return self.k_proj(source), self.v_proj(source)
-
-        cache = self._cached(incremental_state)
+        cache = FairseqIncrementalState.get_incremental_state(self, incremental_state, CACHE_NAME)
         if cache is not None and static_source:
             return cache["prev_key"], cache["prev_value"]
 
@@ -102,29 +99,19 @@ class MultiQueryAttention(FairseqIncrementalState, nn.Module):  # type: ignore[m
         if cache is not None:
             key = torch.cat([cache["prev_key"], key], dim=1)
             value = torch.cat([cache["prev_value"], value], dim=1)
-        self._remember(incremental_state, {"prev_key": key, "prev_value": value})
+        new = {"prev_key": key, "prev_value": value}
+        FairseqIncrementalState.set_incremental_state(self, incremental_state, CACHE_NAME, new)
         return key, value
 
     def reorder_incremental_state(
-        self,
-        incremental_state: IncrementalState,
-        new_order: Tensor,  # [B']
+        self, incremental_state: IncrementalState, new_order: Tensor
     ) -> None:
-        """Lets row i of the cache become the present row `new_order[i]` (fairseq's protocol).
+        """Lets row i of the cache become its row `new_order[i]`, of [B'] (fairseq's protocol).
 
         Cross attention is reordered as well, though a beam search moves rows only within a
         sentence: a caller that moves them across sentences must not read another's source.
         """
-        cache = self._cached(incremental_state)
+        cache = FairseqIncrementalState.get_incremental_state(self, incremental_state, CACHE_NAME)
         if cache is not None:
-            reordered = {name: rows.index_select(0, new_order) for name, rows in cache.items()}
-            self._remember(incremental_state, reordered)
-
-    def _cached(self, incremental_state: IncrementalState) -> dict[str, Tensor] | None:
-        cache: dict[str, Tensor] | None = FairseqIncrementalState.get_incremental_state(
-            self, incremental_state, CACHE_NAME
-        )
-        return cache
-
-    def _remember(self, incremental_state: IncrementalState, cache: dict[str, Tensor]) -> None:
-        FairseqIncrementalState.set_incremental_state(self, incremental_state, CACHE_NAME, cache)
+            new = {name: rows.index_select(0, new_order) for name, rows in cache.items()}
+            FairseqIncrementalState.set_incremental_state(self, incremental_state, CACHE_NAME, new)

@@ -1,15 +1,15 @@
 """The options of both architectures. The defaults are the paper's base size."""
 
 # fairseq reads these annotations and understands `Optional` only.
+# ruff: noqa: RUF009 - `option` makes a field of a dataclass
 
-from dataclasses import dataclass, field
-from typing import Literal, Optional
+from dataclasses import dataclass
+from typing import Optional
 
 from fairseq import utils
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from fairseq_mcts.models.multiquery_layers import LayerSettings
-from fairseq_mcts.models.value_options import ValueHeadOptions
+from fairseq_mcts.models.options import ValueHeadOptions, option
 
 DEFAULT_MAX_POSITIONS = 128
 
@@ -20,81 +20,53 @@ ActivationChoice = ChoiceEnum(utils.get_available_activation_fns())
 class MultiQueryTransformerConfig(FairseqDataclass):  # type: ignore[misc]
     """Options of `multiquery_transformer`."""
 
-    activation_fn: ActivationChoice = field(  # type: ignore[valid-type]
-        default="relu", metadata={"help": "activation function of the feed-forward blocks"}
+    activation_fn: ActivationChoice = option(  # type: ignore[valid-type]
+        "relu", "activation function of the feed-forward blocks"
     )
-    dropout: float = field(default=0.1, metadata={"help": "dropout probability"})
-    attention_dropout: float = field(
-        default=0.0, metadata={"help": "dropout probability of attention weights"}
+    dropout: float = option(0.1, "dropout probability")
+    attention_dropout: float = option(0.0, "dropout probability of attention weights")
+    activation_dropout: float = option(
+        0.0, "dropout probability after the activation in feed-forward blocks"
     )
-    activation_dropout: float = field(
-        default=0.0,
-        metadata={"help": "dropout probability after the activation in feed-forward blocks"},
-    )
-    init_std: float = field(
-        default=0.02,
-        metadata={
-            "help": "weight matrices start from a normal distribution with this standard "
-            "deviation divided by the square root of the number of layers"
-        },
+    init_std: float = option(
+        0.02,
+        "weight matrices start from a normal distribution with this standard deviation divided by "
+        "the square root of the number of layers",
     )
 
-    encoder_embed_path: Optional[str] = field(
-        default=None, metadata={"help": "file with pre-trained encoder embeddings"}
+    encoder_embed_path: Optional[str] = option(None, "file with pre-trained encoder embeddings")
+    encoder_embed_dim: int = option(512, "width of the encoder")
+    encoder_ffn_embed_dim: int = option(3072, "inner width of the encoder's feed-forward blocks")
+    encoder_layers: int = option(6, "number of encoder layers")
+    encoder_attention_heads: int = option(16, "number of query heads in the encoder")
+    encoder_head_dim: int = option(
+        128, "size of a query head and of the shared key and value in the encoder"
     )
-    encoder_embed_dim: int = field(default=512, metadata={"help": "width of the encoder"})
-    encoder_ffn_embed_dim: int = field(
-        default=3072, metadata={"help": "inner width of the encoder's feed-forward blocks"}
-    )
-    encoder_layers: int = field(default=6, metadata={"help": "number of encoder layers"})
-    encoder_attention_heads: int = field(
-        default=16, metadata={"help": "number of query heads in the encoder"}
-    )
-    encoder_head_dim: int = field(
-        default=128,
-        metadata={"help": "size of a query head and of the shared key and value in the encoder"},
-    )
-    encoder_learned_pos: bool = field(
-        default=False, metadata={"help": "learn the encoder's positions (default: sinusoidal)"}
-    )
-    max_source_positions: int = field(
-        default=DEFAULT_MAX_POSITIONS,
-        metadata={"help": "longest source in tokens, end of sentence included"},
+    encoder_learned_pos: bool = option(False, "learn the encoder's positions (default: sinusoidal)")
+    max_source_positions: int = option(
+        DEFAULT_MAX_POSITIONS, "longest source in tokens, end of sentence included"
     )
 
-    decoder_embed_path: Optional[str] = field(
-        default=None, metadata={"help": "file with pre-trained decoder embeddings"}
+    decoder_embed_path: Optional[str] = option(None, "file with pre-trained decoder embeddings")
+    decoder_embed_dim: int = option(512, "width of the decoder")
+    decoder_ffn_embed_dim: int = option(3072, "inner width of the decoder's feed-forward blocks")
+    decoder_layers: int = option(6, "number of decoder layers")
+    decoder_attention_heads: int = option(16, "number of query heads in the decoder")
+    decoder_head_dim: int = option(
+        128, "size of a query head and of the shared key and value in the decoder"
     )
-    decoder_embed_dim: int = field(default=512, metadata={"help": "width of the decoder"})
-    decoder_ffn_embed_dim: int = field(
-        default=3072, metadata={"help": "inner width of the decoder's feed-forward blocks"}
-    )
-    decoder_layers: int = field(default=6, metadata={"help": "number of decoder layers"})
-    decoder_attention_heads: int = field(
-        default=16, metadata={"help": "number of query heads in the decoder"}
-    )
-    decoder_head_dim: int = field(
-        default=128,
-        metadata={"help": "size of a query head and of the shared key and value in the decoder"},
-    )
-    decoder_learned_pos: bool = field(
-        default=False, metadata={"help": "learn the decoder's positions (default: sinusoidal)"}
-    )
-    max_target_positions: int = field(
-        default=DEFAULT_MAX_POSITIONS,
-        metadata={"help": "longest target in tokens, end of sentence included"},
+    decoder_learned_pos: bool = option(False, "learn the decoder's positions (default: sinusoidal)")
+    max_target_positions: int = option(
+        DEFAULT_MAX_POSITIONS, "longest target in tokens, end of sentence included"
     )
 
-    share_decoder_input_output_embed: bool = field(
-        default=False,
-        metadata={"help": "use the decoder's input embeddings as its output projection"},
+    share_decoder_input_output_embed: bool = option(
+        False, "use the decoder's input embeddings as its output projection"
     )
-    share_all_embeddings: bool = field(
-        default=False,
-        metadata={
-            "help": "one table for encoder input, decoder input and output projection "
-            "(needs a joined dictionary and equal widths)"
-        },
+    share_all_embeddings: bool = option(
+        False,
+        "one table for encoder input, decoder input and output projection (needs a joined "
+        "dictionary and equal widths)",
     )
 
 
@@ -119,7 +91,8 @@ def check_config(cfg: MultiQueryTransformerConfig) -> None:
     """Refuses sizes that no model can have, by the name of the option."""
     for name in _COUNTS:
         if getattr(cfg, name) < 1:
-            raise ValueError(f"{_flag(name)} must be at least 1, got {getattr(cfg, name)}")
+            flag = "--" + name.replace("_", "-")
+            raise ValueError(f"{flag} must be at least 1, got {getattr(cfg, name)}")
     if not cfg.init_std > 0:
         raise ValueError(f"--init-std must be positive, got {cfg.init_std}")
     if cfg.share_all_embeddings:
@@ -133,23 +106,3 @@ def check_config(cfg: MultiQueryTransformerConfig) -> None:
                 "--share-all-embeddings takes its table from --encoder-embed-path; "
                 "a different --decoder-embed-path contradicts it"
             )
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def layer_settings(
-    cfg: MultiQueryTransformerConfig, side: Literal["encoder", "decoder"]
-) -> LayerSettings:
-    """What the layers of that side are made of."""
-    return LayerSettings(
-        embed_dim=getattr(cfg, f"{side}_embed_dim"),
-        ffn_embed_dim=getattr(cfg, f"{side}_ffn_embed_dim"),
-        attention_heads=getattr(cfg, f"{side}_attention_heads"),
-        head_dim=getattr(cfg, f"{side}_head_dim"),
-        activation_fn=str(cfg.activation_fn),
-        dropout=cfg.dropout,
-        attention_dropout=cfg.attention_dropout,
-        activation_dropout=cfg.activation_dropout,
-    )

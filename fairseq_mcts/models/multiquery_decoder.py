@@ -1,23 +1,21 @@
 """The decoder of the multi-query transformer: the policy."""
 
-import math
 from typing import Any
 
 import torch
 from fairseq.data import Dictionary
 from fairseq.models import FairseqIncrementalDecoder
-from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
-from fairseq_mcts.models.embeddings import build_position_embedding, check_length
+from fairseq_mcts.models.embeddings import check_length
 from fairseq_mcts.models.initialisation import depth_scaled, init_linear, init_linear_modules
 from fairseq_mcts.models.multiquery_attention import IncrementalState
-from fairseq_mcts.models.multiquery_config import MultiQueryTransformerConfig, layer_settings
+from fairseq_mcts.models.multiquery_config import MultiQueryTransformerConfig
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
-from fairseq_mcts.models.multiquery_layers import MultiQueryDecoderLayer
+from fairseq_mcts.models.multiquery_layers import LayerStack, MultiQueryDecoderLayer
 
 
-class MultiQueryTransformerDecoder(FairseqIncrementalDecoder):  # type: ignore[misc]
+class MultiQueryTransformerDecoder(LayerStack, FairseqIncrementalDecoder):  # type: ignore[misc]
     """`cfg.decoder_layers` layers of `MultiQueryDecoderLayer`, a final layer norm and the policy.
 
     Other code reads the weights through the names used here; they are those of fairseq's
@@ -30,21 +28,7 @@ class MultiQueryTransformerDecoder(FairseqIncrementalDecoder):  # type: ignore[m
     ) -> None:
         super().__init__(dictionary)
         self.padding_idx: int = dictionary.pad()
-        self.max_target_positions = cfg.max_target_positions
-
-        self.embed_tokens = embed_tokens
-        self.embed_scale = math.sqrt(cfg.decoder_embed_dim)
-        self.embed_positions = build_position_embedding(
-            embed_tokens, cfg.max_target_positions, learned=cfg.decoder_learned_pos
-        )
-        self.dropout_module = FairseqDropout(cfg.dropout, module_name=type(self).__name__)
-
-        settings = layer_settings(cfg, "decoder")
-        self.layers = nn.ModuleList(
-            MultiQueryDecoderLayer(settings, cfg.encoder_embed_dim)
-            for _ in range(cfg.decoder_layers)
-        )
-        self.layer_norm = nn.LayerNorm(cfg.decoder_embed_dim)
+        self._build(cfg, MultiQueryDecoderLayer, embed_tokens, cfg.max_target_positions)
         self.output_projection = nn.Linear(cfg.decoder_embed_dim, len(dictionary), bias=False)
 
         matrix_std = depth_scaled(cfg.init_std, cfg.decoder_layers)
@@ -93,9 +77,7 @@ class MultiQueryTransformerDecoder(FairseqIncrementalDecoder):  # type: ignore[m
             prev_output_tokens = prev_output_tokens[:, -1:]
             self_attn_mask = None
 
-        x = self.embed_scale * self.embed_tokens(prev_output_tokens) + positions
-        x = self.dropout_module(x)  # [B, T, C]
-
+        x = self._embed(prev_output_tokens, positions)  # [B, T, C]
         inner_states = [x.transpose(0, 1)]
         attention = None
         for depth, layer in enumerate(self.layers, start=1):
@@ -113,12 +95,15 @@ class MultiQueryTransformerDecoder(FairseqIncrementalDecoder):  # type: ignore[m
             "attn": [attention],
             "inner_states": inner_states,
             "features": features,
+            **self._read_extra_heads(features),
         }
 
-    def _self_attention_mask(
-        self,
-        tokens: Tensor,  # [B, T]
-    ) -> Tensor:  # bool, [T, T] or [B, T, T]; True hides
+    def _read_extra_heads(self, features: Tensor) -> dict[str, Tensor]:
+        """Further extras, of heads beside the policy: none here."""
+        return {}
+
+    def _self_attention_mask(self, tokens: Tensor) -> Tensor:
+        """bool [T, T] or [B, T, T] for tokens [B, T]; True hides."""
         length = tokens.size(1)
         mask = torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)
         padding = tokens.eq(self.padding_idx)
@@ -131,7 +116,3 @@ class MultiQueryTransformerDecoder(FairseqIncrementalDecoder):  # type: ignore[m
         """Policy logits [..., vocabulary] of features [..., C]."""
         logits: Tensor = self.output_projection(features)
         return logits
-
-    def max_positions(self) -> int:
-        """The longest target that is accepted."""
-        return self.max_target_positions

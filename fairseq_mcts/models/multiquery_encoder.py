@@ -1,22 +1,19 @@
 """The encoder of the multi-query transformer."""
 
-import math
-
 from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder
-from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
-from fairseq_mcts.models.embeddings import build_position_embedding, check_length
+from fairseq_mcts.models.embeddings import check_length
 from fairseq_mcts.models.initialisation import depth_scaled, init_linear_modules
-from fairseq_mcts.models.multiquery_config import MultiQueryTransformerConfig, layer_settings
-from fairseq_mcts.models.multiquery_layers import MultiQueryEncoderLayer
+from fairseq_mcts.models.multiquery_config import MultiQueryTransformerConfig
+from fairseq_mcts.models.multiquery_layers import LayerStack, MultiQueryEncoderLayer
 
 #: What an encoder hands to the decoder; a list is empty where there is nothing.
 EncoderOut = dict[str, list[Tensor]]
 
 
-class MultiQueryTransformerEncoder(FairseqEncoder):  # type: ignore[misc]
+class MultiQueryTransformerEncoder(LayerStack, FairseqEncoder):  # type: ignore[misc]
     """`cfg.encoder_layers` layers of `MultiQueryEncoderLayer` under a final layer norm."""
 
     def __init__(
@@ -24,20 +21,7 @@ class MultiQueryTransformerEncoder(FairseqEncoder):  # type: ignore[misc]
     ) -> None:
         super().__init__(dictionary)
         self.padding_idx: int = dictionary.pad()
-        self.max_source_positions = cfg.max_source_positions
-
-        self.embed_tokens = embed_tokens
-        self.embed_scale = math.sqrt(cfg.encoder_embed_dim)
-        self.embed_positions = build_position_embedding(
-            embed_tokens, cfg.max_source_positions, learned=cfg.encoder_learned_pos
-        )
-        self.dropout_module = FairseqDropout(cfg.dropout, module_name=type(self).__name__)
-
-        settings = layer_settings(cfg, "encoder")
-        self.layers = nn.ModuleList(
-            MultiQueryEncoderLayer(settings) for _ in range(cfg.encoder_layers)
-        )
-        self.layer_norm = nn.LayerNorm(cfg.encoder_embed_dim)
+        self._build(cfg, MultiQueryEncoderLayer, embed_tokens, cfg.max_source_positions)
         init_linear_modules(self.layers, std=depth_scaled(cfg.init_std, cfg.encoder_layers))
 
     def forward(
@@ -54,38 +38,25 @@ class MultiQueryTransformerEncoder(FairseqEncoder):  # type: ignore[misc]
         padding = src_tokens.eq(self.padding_idx)  # [B, S]
         mask = padding.unsqueeze(1) if bool(padding.any()) else None  # [B, 1, S]
 
-        x = self.embed_scale * self.embed_tokens(src_tokens) + self.embed_positions(src_tokens)
-        x = self.dropout_module(x)  # [B, S, C]
-
-        states = [x]
+        x = self._embed(src_tokens, self.embed_positions(src_tokens))  # [B, S, C]
+        states = [x.transpose(0, 1)]  # of [S, B, C]
         for layer in self.layers:
             x = layer(x, mask)
-            states.append(x)
-        x = self.layer_norm(x)
+            states.append(x.transpose(0, 1))
 
         return {
-            "encoder_out": [x.transpose(0, 1)],  # [S, B, C]
+            "encoder_out": [self.layer_norm(x).transpose(0, 1)],  # [S, B, C]
             "encoder_padding_mask": [padding],  # [B, S]
             "encoder_embedding": [],
-            "encoder_states": [state.transpose(0, 1) for state in states]  # of [S, B, C]
-            if return_all_hiddens
-            else [],
+            "encoder_states": states if return_all_hiddens else [],
             "src_tokens": [],
             "src_lengths": [],
         }
 
-    def reorder_encoder_out(
-        self,
-        encoder_out: EncoderOut,
-        new_order: Tensor,  # [B']
-    ) -> EncoderOut:
-        """Lets row i become the present row `new_order[i]`."""
+    def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
+        """Lets row i become the present row `new_order[i]`, of [B']."""
         batch_dim = {"encoder_padding_mask": 0}
         return {
             name: [rows.index_select(batch_dim.get(name, 1), new_order) for rows in tensors]
             for name, tensors in encoder_out.items()
         }
-
-    def max_positions(self) -> int:
-        """The longest source that is accepted."""
-        return self.max_source_positions

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoderDecoderModel, register_model
-from torch import Tensor, nn
+from torch import Tensor
 
 from fairseq_mcts.models.embeddings import build_token_embedding
 from fairseq_mcts.models.multiquery_config import MultiQueryTransformerConfig, check_config
@@ -25,7 +24,17 @@ class MultiQueryTransformerModel(FairseqEncoderDecoderModel):  # type: ignore[mi
         """Makes a new model for the dictionaries of the task."""
         check_config(cfg)
         source, target = task.source_dictionary, task.target_dictionary
-        source_table, target_table = _build_token_embeddings(cfg, source, target)
+        source_table = build_token_embedding(source, cfg.encoder_embed_dim, cfg.encoder_embed_path)
+        if not cfg.share_all_embeddings:
+            path = cfg.decoder_embed_path
+            target_table = build_token_embedding(target, cfg.decoder_embed_dim, path)
+        elif source == target:
+            target_table = source_table
+        else:
+            raise ValueError(
+                "--share-all-embeddings needs a joined dictionary "
+                "(fairseq-preprocess --joined-dictionary)"
+            )
         return cls(
             MultiQueryTransformerEncoder(cfg, source, source_table),
             cls.decoder_class(cfg, target, target_table),
@@ -43,24 +52,6 @@ class MultiQueryTransformerModel(FairseqEncoderDecoderModel):  # type: ignore[mi
         encoder_out = self.encoder(
             src_tokens, src_lengths=src_lengths, return_all_hiddens=return_all_hiddens
         )
-        result: tuple[Tensor, dict[str, Any]] = self.decoder(
-            prev_output_tokens, encoder_out=encoder_out, features_only=features_only
-        )
+        result: tuple[Tensor, dict[str, Any]]
+        result = self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
         return result
-
-
-def _build_token_embeddings(
-    cfg: MultiQueryTransformerConfig, source: Dictionary, target: Dictionary
-) -> tuple[nn.Embedding, nn.Embedding]:
-    """The tables of encoder and decoder, one and the same under --share-all-embeddings."""
-    source_table = build_token_embedding(source, cfg.encoder_embed_dim, cfg.encoder_embed_path)
-    if cfg.share_all_embeddings:
-        if source != target:
-            raise ValueError(
-                "--share-all-embeddings needs a joined dictionary "
-                "(fairseq-preprocess --joined-dictionary)"
-            )
-        return source_table, source_table
-    return source_table, build_token_embedding(
-        target, cfg.decoder_embed_dim, cfg.decoder_embed_path
-    )

@@ -6,7 +6,7 @@ the policy may stay frozen, then only the head (and a small tower in front of it
 
 import json
 from argparse import Namespace
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Optional
 
 from fairseq.models import FairseqEncoderDecoderModel, build_model, register_model
@@ -14,39 +14,34 @@ from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
 from fairseq_mcts.models.checkpoints import load_model
-from fairseq_mcts.models.value_head import ValueHead, resolve_range
-from fairseq_mcts.models.value_options import ValueHeadOptions
+from fairseq_mcts.models.options import ValueHeadOptions, option
+from fairseq_mcts.models.value_head import ValueHead, bucket_options
 
 
 @dataclass
 class PolicyWithValueConfig(ValueHeadOptions):
     """Options of `policy_with_value`."""
 
-    policy_path: Optional[str] = field(
-        default=None, metadata={"help": "checkpoint of the policy that gets a value head"}
+    policy_path: Optional[str] = option(None, "checkpoint of the policy that gets a value head")
+    freeze_policy: bool = option(
+        False, "train the value head alone; the policy's outputs stay as they are"
     )
-    freeze_policy: bool = field(
-        default=False,
-        metadata={"help": "train the value head alone; the policy's outputs stay as they are"},
+    value_tower_layers: int = option(
+        0, "feed-forward blocks between the policy's features and the value head"
     )
-    value_tower_layers: int = field(
-        default=0,
-        metadata={"help": "feed-forward blocks between the policy's features and the value head"},
-    )
-    policy_model: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "the policy's own model options as JSON; training writes it into its "
-            "checkpoints, which thus need no other file"
-        },
+    policy_model: Optional[str] = option(
+        None,
+        "the policy's own model options as JSON; training writes it into its checkpoints, which "
+        "thus need no other file",
     )
 
 
 class TowerValueHead(ValueHead):
     """A value head on top of residual feed-forward blocks of its own."""
 
-    def __init__(self, embed_dim: int, *, layers: int, low: float, high: float, buckets: int):
-        super().__init__(embed_dim, low=low, high=high, buckets=buckets)
+    def __init__(self, embed_dim: int, *, layers: int, **buckets: Any) -> None:
+        """`buckets` are those of `ValueHead`."""
+        super().__init__(embed_dim, **buckets)
         self.tower = nn.ModuleList(
             nn.Sequential(
                 nn.LayerNorm(embed_dim),
@@ -57,10 +52,7 @@ class TowerValueHead(ValueHead):
             for _ in range(layers)
         )
 
-    def forward(
-        self,
-        features: Tensor,  # [..., embed_dim]
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         for block in self.tower:
             features = features + block(features)
         return super().forward(features)
@@ -83,20 +75,18 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
         """From the policy's checkpoint in training, from the stored options afterwards."""
         if cfg.policy_model is not None:
             policy_model = cfg.policy_model
-            policy = build_model(_model_config(json.loads(policy_model)), task)
+            options = json.loads(policy_model)
+            is_new = "_name" in options  # older checkpoints have a Namespace
+            policy = build_model(
+                OmegaConf.create(options) if is_new else Namespace(**options), task
+            )
         elif cfg.policy_path is not None:
             policy, saved = load_model("--policy-path", cfg.policy_path, task)
             policy_model = json.dumps(_as_plain(saved.model))
         else:
             raise ValueError("--arch policy_with_value needs --policy-path")
-        low, high = resolve_range(cfg.value_min, cfg.value_max)
-        head = TowerValueHead(
-            _feature_size(policy.decoder),
-            layers=cfg.value_tower_layers,
-            low=low,
-            high=high,
-            buckets=cfg.value_buckets,
-        )
+        width = _feature_size(policy.decoder)
+        head = TowerValueHead(width, layers=cfg.value_tower_layers, **bucket_options(cfg))
         return cls(policy, head, freeze=cfg.freeze_policy, policy_model=policy_model)
 
     def train(self, mode: bool = True) -> "PolicyWithValueModel":
@@ -134,8 +124,3 @@ def _as_plain(model: Any) -> dict[str, Any]:
     options = OmegaConf.to_container(model) if isinstance(model, DictConfig) else vars(model)
     simple = (str, int, float, bool, type(None), list, dict)
     return {name: value for name, value in options.items() if isinstance(value, simple)}
-
-
-def _model_config(options: dict[str, Any]) -> Any:
-    """The stored options in the form that fairseq builds a model from."""
-    return OmegaConf.create(options) if "_name" in options else Namespace(**options)

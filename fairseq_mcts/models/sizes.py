@@ -11,36 +11,25 @@ from fairseq.models import ARCH_MODEL_REGISTRY, register_model_architecture
 FAMILIES = ("multiquery_transformer", "dual_head_multiquery_transformer")
 
 
-def _symmetric(
-    *, layers: int, embed_dim: int, ffn_embed_dim: int, attention_heads: int, head_dim: int
-) -> dict[str, int]:
-    """Encoder and decoder of the same size."""
-    sizes = {
-        "layers": layers,
-        "embed_dim": embed_dim,
-        "ffn_embed_dim": ffn_embed_dim,
-        "attention_heads": attention_heads,
-        "head_dim": head_dim,
-    }
-    return {f"{side}_{name}": n for side in ("encoder", "decoder") for name, n in sizes.items()}
+def _symmetric(*, init_std: float, **sizes: int) -> dict[str, int | float]:
+    """Encoder and decoder of the same sizes."""
+    of_sides = {f"{side}_{name}": n for side in ("encoder", "decoder") for name, n in sizes.items()}
+    return {**of_sides, "init_std": init_std}
 
 
 SIZES: dict[str, dict[str, int | float]] = {
     # Leblond et al. (2021), appendix A
-    "base": {
-        **_symmetric(layers=6, embed_dim=512, ffn_embed_dim=3072, attention_heads=16, head_dim=128),
-        "init_std": 0.02,
-    },
+    "base": _symmetric(
+        layers=6, embed_dim=512, ffn_embed_dim=3072, attention_heads=16, head_dim=128, init_std=0.02
+    ),
     # for CPUs and corpora like Multi30k
-    "small": {
-        **_symmetric(layers=3, embed_dim=256, ffn_embed_dim=1024, attention_heads=4, head_dim=64),
-        "init_std": 0.04,
-    },
+    "small": _symmetric(
+        layers=3, embed_dim=256, ffn_embed_dim=1024, attention_heads=4, head_dim=64, init_std=0.04
+    ),
     # for tests and the demo: minutes on one core
-    "tiny": {
-        **_symmetric(layers=2, embed_dim=128, ffn_embed_dim=256, attention_heads=4, head_dim=32),
-        "init_std": 0.08,
-    },
+    "tiny": _symmetric(
+        layers=2, embed_dim=128, ffn_embed_dim=256, attention_heads=4, head_dim=32, init_std=0.08
+    ),
 }
 
 

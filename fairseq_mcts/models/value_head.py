@@ -38,24 +38,22 @@ def make_bucket_edges(low: float, high: float, buckets: int) -> Tensor:
     return edges
 
 
-def resolve_range(low: float | None, high: float | None) -> tuple[float, float]:
-    """The range of the buckets: an end that is not given is that of [0, 1]."""
-    return (0.0 if low is None else low), (1.0 if high is None else high)
+def bucket_options(cfg: Any) -> dict[str, Any]:
+    """What a `ValueHead` takes of the options; an end that is not given is that of [0, 1]."""
+    low = 0.0 if cfg.value_min is None else cfg.value_min
+    high = 1.0 if cfg.value_max is None else cfg.value_max
+    return {"low": low, "high": high, "buckets": cfg.value_buckets}
 
 
-def bucket_means(
-    edges: Tensor,  # [K + 1]
-) -> Tensor:  # [K]
-    """The mean of each bucket, its scores taken to be spread evenly: the middle."""
+def bucket_means(edges: Tensor) -> Tensor:
+    """[K] the mean of each bucket between edges [K + 1], its scores spread evenly: the middle."""
     return (edges[:-1] + edges[1:]) / 2
 
 
-def target_bucket(
-    scores: Tensor,  # any shape
-    edges: Tensor,  # [K + 1]
-) -> Tensor:  # int64, the shape of scores
-    """The bucket of each score. Bucket i is [edge i, edge i+1), the last one closed; scores
-    outside the range belong to the first or the last bucket."""
+def target_bucket(scores: Tensor, edges: Tensor) -> Tensor:
+    """int64: the bucket of each score (of any shape) between edges [K + 1]. Bucket i is
+    [edge i, edge i+1), the last one closed; the first and the last take scores outside the range.
+    """
     return torch.bucketize(scores.float(), edges[1:-1], right=True)
 
 
@@ -80,12 +78,9 @@ def hl_gauss_target(
     return cumulative.diff(dim=-1) / (cumulative[..., -1:] - cumulative[..., :1])
 
 
-def expected_value(
-    logits: Tensor,  # [..., K]
-    means: Tensor,  # float32 [K]
-) -> Tensor:  # float32 [...]
-    """The mean of the bucket means under the softmax of the logits, in float32 always: float16
-    cannot tell neighbouring buckets apart at the upper end of [0, 1]."""
+def expected_value(logits: Tensor, means: Tensor) -> Tensor:
+    """[...] the mean of the bucket means [K] under the softmax of the logits [..., K], in float32
+    always: float16 cannot tell neighbouring buckets apart at the upper end of [0, 1]."""
     # A sum rather than a matrix product, which autocast would compute in half precision.
     return (torch.softmax(logits, dim=-1, dtype=torch.float32) * means).sum(dim=-1)
 
@@ -133,11 +128,8 @@ class ValueHead(nn.Module):
         """Spreads the buckets over another range, such as the observed one of training scores."""
         self.bucket_edges.copy_(make_bucket_edges(low, high, self.num_buckets))
 
-    def forward(
-        self,
-        features: Tensor,  # [..., embed_dim]
-    ) -> tuple[Tensor, Tensor]:
-        """Returns the bucket logits [..., K] and the value, float32 [...]."""
+    def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Features [..., embed_dim] -> the bucket logits [..., K] and the value, float32 [...]."""
         logits = self.projection(features)
         return logits, expected_value(logits, bucket_means(self.bucket_edges))
 

@@ -4,7 +4,7 @@
 # ruff: noqa: UP045
 
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Optional
 
 from fairseq.dataclass import FairseqDataclass
 from fairseq.scoring import BaseScorer, register_scorer
@@ -59,6 +59,10 @@ class NamedMetricScorerConfig(MetricScorerConfig):
     )
 
 
+#: Options of a metric that have flags of their own.
+ENCODER_OPTIONS = ("model", "layer", "batch_size", "device")
+
+
 class MetricScorer(BaseScorer):  # type: ignore[misc]
     """Collects a corpus sentence by sentence and scores it at the end."""
 
@@ -66,13 +70,13 @@ class MetricScorer(BaseScorer):  # type: ignore[misc]
 
     def __init__(self, cfg: MetricScorerConfig) -> None:
         super().__init__(cfg)
-        self.metric = build_metric(f"{self.metric_name}:{cfg.scorer_options}", self._options(cfg))
+        flags = {name: getattr(cfg, f"scorer_{name}", None) for name in ENCODER_OPTIONS}
+        self.metric = build_metric(
+            f"{self.metric_name}:{cfg.scorer_options}",
+            {name: given for name, given in flags.items() if given is not None},
+        )
         if not self.metric.privileged:
             SOURCES.open()
-
-    def _options(self, cfg: Any) -> dict[str, Any]:
-        """Metric options that have flags of their own."""
-        return {}
 
     def add_string(self, ref: str, pred: str) -> None:
         """One sentence; what it is compared with is the reference or its source."""
@@ -93,45 +97,16 @@ class MetricScorer(BaseScorer):  # type: ignore[misc]
         return f"{self.metric.name} = {score} | {self.metric.signature()}"
 
 
-class EncoderScorer(MetricScorer):
-    """A scorer with an encoder that can be chosen by flags."""
-
-    def _options(self, cfg: EncoderScorerConfig) -> dict[str, Any]:
-        options = {
-            "model": cfg.scorer_model,
-            "layer": cfg.scorer_layer,
-            "batch_size": cfg.scorer_batch_size,
-            "device": cfg.scorer_device,
-        }
-        return {key: value for key, value in options.items() if value is not None}
-
-
-@register_scorer("mcts_bleu", dataclass=MetricScorerConfig)
-class MctsBleuScorer(MetricScorer):
-    """sacrebleu's corpus BLEU with its signature."""
-
-    metric_name = "bleu"
-
-
-@register_scorer("mcts_chrf", dataclass=MetricScorerConfig)
-class MctsChrFScorer(MetricScorer):
-    """sacrebleu's corpus chrF with its signature."""
-
-    metric_name = "chrf"
-
-
-@register_scorer("mcts_bertscore", dataclass=EncoderScorerConfig)
-class MctsBertScoreScorer(EncoderScorer):
-    """BERTScore with any local encoder (fairseq's own `bert_score` needs the hub)."""
-
-    metric_name = "bertscore"
-
-
-@register_scorer("mlbertscore", dataclass=EncoderScorerConfig)
-class MLBertScoreScorer(EncoderScorer):
-    """MLBERTScore; the task must announce its sources, as translation_mcts does."""
-
-    metric_name = "mlbertscore"
+# BERTScore here takes any local encoder; fairseq's own `bert_score` needs the hub. For
+# MLBERTScore the task must announce its sources, as translation_mcts does.
+for scorer_name, metric_name, config in (
+    ("mcts_bleu", "bleu", MetricScorerConfig),
+    ("mcts_chrf", "chrf", MetricScorerConfig),
+    ("mcts_bertscore", "bertscore", EncoderScorerConfig),
+    ("mlbertscore", "mlbertscore", EncoderScorerConfig),
+):
+    scorer = type(f"{scorer_name}_scorer", (MetricScorer,), {"metric_name": metric_name})
+    register_scorer(scorer_name, dataclass=config)(scorer)
 
 
 @register_scorer("mcts_metric", dataclass=NamedMetricScorerConfig)
