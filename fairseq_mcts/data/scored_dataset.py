@@ -127,7 +127,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
 
     def num_tokens(self, index: int) -> int:
         """What the row counts for under --max-tokens."""
-        return int(max(self._encoder_sizes(index), self._decoder_sizes(index)))
+        return max(self.size(index))
 
     def num_tokens_vec(self, indices: Indices) -> Sizes:
         """`num_tokens` of many rows."""
