@@ -45,6 +45,6 @@ def load_scored_dataset(
     )
 
 
-def split_names(task: Any, split: str, folder: str) -> SplitNames:
+def split_names(task: Any, split: str, folder: str | Path) -> SplitNames:
     """The files that the split has if it has scores."""
     return SplitNames(Path(folder), split, task.cfg.source_lang, task.cfg.target_lang)

@@ -1,7 +1,7 @@
 """The policy that is relabelled with: its checkpoints, and its samples."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +44,10 @@ class Decoding:
 
     def settings(self) -> Settings:
         """What a result depends on."""
-        lengths = {"max_len_a": self.max_len_a, "max_len_b": self.max_len_b}
         if self.samples is None:
+            lengths = {"max_len_a": self.max_len_a, "max_len_b": self.max_len_b}
             return {"method": "greedy", **lengths}
-        return {
-            "method": "sampling",
-            "samples": self.samples,
-            "temperature": self.temperature,
-            "seed": self.seed,
-            **lengths,
-        }
+        return {"method": "sampling", **asdict(self)}
 
 
 @dataclass(frozen=True)
