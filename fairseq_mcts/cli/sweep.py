@@ -1,6 +1,7 @@
 """fairseq-mcts-sweep: decode some sentences with many settings and tell the best one."""
 
 import argparse
+import dataclasses
 import hashlib
 import json
 import sys
@@ -8,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.cli.errors import exit_on_errors
+from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
 from fairseq_mcts.cli.sweep_grid import Setting, grid, parse_options
 from fairseq_mcts.cli.sweep_results import Trial, TrialStore, as_text
 from fairseq_mcts.metrics import Metric, build_metric
@@ -72,8 +73,7 @@ def run(arguments: Sequence[str]) -> None:
     from fairseq_mcts.cli.sweep_decoding import SubsetDecoder, check_options
 
     options, cfg = _parse(arguments)
-    if options.sweep_sentences is not None and options.sweep_sentences < 1:
-        raise ValueError(f"--sweep-sentences {options.sweep_sentences}: must be at least 1")
+    refuse_below_one(options, "sweep_sentences")
     if cfg.common_eval.path is None:
         raise ValueError("--path is required")
     if cfg.task.search_trees is not None:
@@ -86,13 +86,13 @@ def run(arguments: Sequence[str]) -> None:
     configurations = [_parse([*arguments, *setting.flags()])[1] for setting in settings]
     for of_setting in configurations:
         check_options(of_setting)
-    metrics = _build_metrics(options.sweep_metric)
+    metrics = [build_metric(spec) for spec in options.sweep_metric]
+    if len({metric.name for metric in metrics}) < len(metrics):
+        raise ValueError("--sweep-metric: the same metric is asked for twice")
     decoder = SubsetDecoder(cfg, options.sweep_sentences)
     store = TrialStore(options.sweep_out)
-    trials = []
-    for number, (setting, of_setting) in enumerate(
-        zip(settings, configurations, strict=True), start=1
-    ):
+    trials: list[Trial] = []
+    for setting, of_setting in zip(settings, configurations, strict=True):
         key = _key(decoder, of_setting, metrics)
         trial = store.read(key)
         known = trial is not None
@@ -102,7 +102,8 @@ def run(arguments: Sequence[str]) -> None:
         trials.append(trial)
         score = metrics[0].format(trial.scores[metrics[0].name])
         how = "already there" if known else f"{trial.seconds:.1f} s"
-        print(f"{number}/{len(settings)} {setting}: {metrics[0].name} {score} ({how})", flush=True)
+        number = f"{len(trials)}/{len(settings)}"
+        print(f"{number} {setting}: {metrics[0].name} {score} ({how})", flush=True)
     print(f"\n{len(decoder.sources)} sentences\n{as_text(settings, trials, metrics)}")
     for metric in metrics:
         print(f"{metric.name}: {metric.signature()}")
@@ -118,10 +119,7 @@ def _parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:
 
 
 def _sweepable() -> dict[str, list[str]]:
-    """Options of fairseq's generation and of the searches, with the values to try if none are
-    given."""
-    import dataclasses
-
+    """Options of generation and of the searches, with the values to try if none are given."""
     from fairseq.dataclass.configs import GenerationConfig
 
     from fairseq_mcts.generators.decoder_flags import decoder_flags
@@ -138,13 +136,6 @@ def _sweepable() -> dict[str, list[str]]:
         and default is not False  # no switches
         and name not in OF_TREES
     }
-
-
-def _build_metrics(specs: Sequence[str]) -> list[Metric]:
-    metrics = [build_metric(spec) for spec in specs]
-    if len({metric.name for metric in metrics}) < len(metrics):
-        raise ValueError("--sweep-metric: the same metric is asked for twice")
-    return metrics
 
 
 def _key(decoder: Any, cfg: Any, metrics: Sequence[Metric]) -> str:
@@ -165,22 +156,20 @@ def _key(decoder: Any, cfg: Any, metrics: Sequence[Metric]) -> str:
 def _try(decoder: Any, setting: Setting, cfg: Any, metrics: Sequence[Metric]) -> Trial:
     from fairseq_mcts.cli.sweep_decoding import generator_options
 
-    decoded = decoder.decode(generator_options(cfg), cfg.common.seed)
-    scores = {
-        metric.name: metric.corpus_score(
-            decoded.hypotheses, decoder.references if metric.privileged else decoder.sources
-        )
-        for metric in metrics
-    }
+    hypotheses, statistics, seconds = decoder.decode(generator_options(cfg), cfg.common.seed)
+    scores = {}
+    for metric in metrics:
+        others = decoder.references if metric.privileged else decoder.sources
+        scores[metric.name] = metric.corpus_score(hypotheses, others)
     return Trial(
         flags=setting.flags(),
         scores=scores,
         signatures={metric.name: metric.signature() for metric in metrics},
-        hypotheses=decoded.hypotheses,
-        tokens=decoded.statistics.tokens,
-        charged=decoded.statistics.charged,
-        made=decoded.statistics.made,
-        seconds=round(decoded.seconds, 2),
+        hypotheses=hypotheses,
+        tokens=statistics.tokens,
+        charged=statistics.charged,
+        made=statistics.made,
+        seconds=round(seconds, 2),
     )
 
 

@@ -3,7 +3,6 @@
 import ast
 import time
 from argparse import Namespace
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +18,25 @@ from fairseq_mcts.models.checkpoints import load_models
 from fairseq_mcts.tasks.search_config import search_field_names
 
 
-@dataclass(frozen=True)
-class Decoded:
-    """The translations of one setting, in the order of the data, and what they took."""
-
-    hypotheses: list[str]
-    statistics: DecodingStatistics
-    seconds: float
-
-
 class SubsetDecoder:
     """The first sentences of a split, the policy, and whatever the task remembers of values."""
 
     def __init__(self, cfg: Any, sentences: int | None) -> None:
         """`cfg` is fairseq's configuration of fairseq-generate."""
-        self._cfg = cfg
         self._cuda = torch.cuda.is_available() and not cfg.common.cpu
         self.task = tasks.setup_task(cfg.task)
-        self._models = self._load_models()
+        self._models = load_models(
+            "--path",
+            utils.split_paths(cfg.common_eval.path),
+            self.task,
+            overrides=ast.literal_eval(cfg.common_eval.model_overrides),
+        )
+        for model in self._models:
+            if cfg.common.fp16:
+                model.half()
+            if self._cuda:
+                model.cuda()
+            model.prepare_for_inference_(cfg)
         self.task.load_dataset(cfg.dataset.gen_subset)
         self._dataset = self.task.dataset(cfg.dataset.gen_subset)
         size = len(self._dataset)
@@ -54,25 +54,9 @@ class SubsetDecoder:
         rows = [self._dataset[index] for index in range(self._sentences)]
         self.sources = [texts.source.decode(row["source"]) for row in rows]
         self.references = [self._target_text.decode(row["target"], escape_unk=True) for row in rows]
-        self._batches = self._make_batches()
+        self._batches = self._make_batches(cfg.dataset.max_tokens, cfg.dataset.batch_size)
 
-    def _load_models(self) -> list[Any]:
-        cfg = self._cfg
-        models = load_models(
-            "--path",
-            utils.split_paths(cfg.common_eval.path),
-            self.task,
-            overrides=ast.literal_eval(cfg.common_eval.model_overrides),
-        )
-        for model in models:
-            if cfg.common.fp16:
-                model.half()
-            if self._cuda:
-                model.cuda()
-            model.prepare_for_inference_(cfg)
-        return models
-
-    def _make_batches(self) -> list[Any]:
+    def _make_batches(self, max_tokens: int | None, max_sentences: int | None) -> Any:
         order = self._dataset.ordered_indices()
         limits = utils.resolve_max_positions(
             self.task.max_positions(), *(model.max_positions() for model in self._models)
@@ -80,15 +64,12 @@ class SubsetDecoder:
         order = self.task.filter_indices_by_size(
             order[order < self._sentences], self._dataset, limits, ignore_invalid_inputs=False
         )
-        batches: list[Any] = self._dataset.batch_by_size(
-            order,
-            max_tokens=self._cfg.dataset.max_tokens,
-            max_sentences=self._cfg.dataset.batch_size,
+        return self._dataset.batch_by_size(
+            order, max_tokens=max_tokens, max_sentences=max_sentences
         )
-        return batches
 
-    def decode(self, options: Namespace, seed: int) -> Decoded:
-        """Translates by the generation and search options of `options`."""
+    def decode(self, options: Namespace, seed: int) -> tuple[list[str], DecodingStatistics, float]:
+        """Translations by the options, in the order of the data, and what they took."""
         torch.manual_seed(seed)  # where the searches take theirs from
         generator = self.task.build_generator(self._models, options)
         hypotheses = [""] * self._sentences
@@ -102,7 +83,7 @@ class SubsetDecoder:
             )
             for index, result in zip(sample["id"].tolist(), results, strict=True):
                 hypotheses[index] = self._target_text.decode(result[0]["tokens"])
-        return Decoded(hypotheses, generator.statistics, time.perf_counter() - begun)
+        return hypotheses, generator.statistics, time.perf_counter() - begun
 
 
 def check_options(cfg: Any) -> None:
