@@ -29,7 +29,7 @@ class Corpus:
     def digest(self) -> str:
         """A digest of all sentences."""
         files = [
-            self.prefix.with_name(self.prefix.name + language + ending)
+            Path(f"{self.prefix}{language}{ending}")
             for language in (self.names.source_lang, self.names.target_lang)
             for ending in ("", ".idx", ".bin")  # the first is raw text
         ]

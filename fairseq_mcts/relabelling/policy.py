@@ -78,14 +78,12 @@ class PolicyFiles:
 class Sampler:
     """Translates batches of sources through the project's own evaluator."""
 
-    def __init__(
-        self, models: Sequence[Network], target_dictionary: Any, decoding: Decoding
-    ) -> None:
+    def __init__(self, models: Sequence[Network], dictionary: Any, decoding: Decoding) -> None:
         self.source_positions = min(int(model.max_positions()[0]) for model in models)
         target_positions = min(int(model.max_decoder_positions()) for model in models)
         self._generator = SearchGenerator(
             models,
-            target_dictionary,
+            dictionary,
             value_models=[],
             decoder=decoding.decoder(),
             limits=Limits(
