@@ -2,17 +2,15 @@
 
 import argparse
 import dataclasses
-import hashlib
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
-from fairseq_mcts.cli.sweep_grid import Setting, grid, parse_options
+from fairseq_mcts.cli.sweep_grid import grid, parse_options
 from fairseq_mcts.cli.sweep_results import Trial, TrialStore, as_text
-from fairseq_mcts.metrics import Metric, build_metric
+from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.register import register
 
 PROGRAM = "fairseq-mcts-sweep"
@@ -74,13 +72,6 @@ def run(arguments: Sequence[str]) -> None:
 
     options, cfg = _parse(arguments)
     refuse_below_one(options, "sweep_sentences")
-    if cfg.common_eval.path is None:
-        raise ValueError("--path is required")
-    if cfg.task.search_trees is not None:
-        raise ValueError(
-            f"--search-trees {cfg.task.search_trees}: each setting would overwrite the trees of "
-            "the last; use fairseq-generate"
-        )
     settings = grid(parse_options(options.sweep, _sweepable()))
     # a value that some option refuses is found before anything is decoded
     configurations = [_parse([*arguments, *setting.flags()])[1] for setting in settings]
@@ -93,11 +84,11 @@ def run(arguments: Sequence[str]) -> None:
     store = TrialStore(options.sweep_out)
     trials: list[Trial] = []
     for setting, of_setting in zip(settings, configurations, strict=True):
-        key = _key(decoder, of_setting, metrics)
+        key = decoder.key(of_setting, metrics)
         trial = store.read(key)
         known = trial is not None
         if trial is None:
-            trial = _try(decoder, setting, of_setting, metrics)
+            trial = decoder.try_out(setting, of_setting, metrics)
             store.write(key, trial)
         trials.append(trial)
         score = metrics[0].format(trial.scores[metrics[0].name])
@@ -136,41 +127,6 @@ def _sweepable() -> dict[str, list[str]]:
         and default is not False  # no switches
         and name not in OF_TREES
     }
-
-
-def _key(decoder: Any, cfg: Any, metrics: Sequence[Metric]) -> str:
-    """Differs wherever the outcome of a trial may."""
-    from fairseq_mcts.cli.sweep_decoding import checkpoints_digest, generator_options
-
-    everything = [
-        checkpoints_digest(cfg),
-        cfg.common_eval.model_overrides,
-        {name: str(value) for name, value in sorted(vars(generator_options(cfg)).items())},
-        [cfg.common.seed, cfg.common.fp16],
-        [decoder.sources, decoder.references],
-        [metric.signature() for metric in metrics],
-    ]
-    return hashlib.blake2b(json.dumps(everything).encode(), digest_size=8).hexdigest()
-
-
-def _try(decoder: Any, setting: Setting, cfg: Any, metrics: Sequence[Metric]) -> Trial:
-    from fairseq_mcts.cli.sweep_decoding import generator_options
-
-    hypotheses, statistics, seconds = decoder.decode(generator_options(cfg), cfg.common.seed)
-    scores = {}
-    for metric in metrics:
-        others = decoder.references if metric.privileged else decoder.sources
-        scores[metric.name] = metric.corpus_score(hypotheses, others)
-    return Trial(
-        flags=setting.flags(),
-        scores=scores,
-        signatures={metric.name: metric.signature() for metric in metrics},
-        hypotheses=hypotheses,
-        tokens=statistics.tokens,
-        charged=statistics.charged,
-        made=statistics.made,
-        seconds=round(seconds, 2),
-    )
 
 
 if __name__ == "__main__":
