@@ -1,4 +1,4 @@
-"""Redraws trees that --mcts-trees has saved, with more or fewer branches or in another format."""
+"""Redraws trees that --search-trees has saved, with more or fewer branches or in another format."""
 
 import argparse
 from collections.abc import Sequence
