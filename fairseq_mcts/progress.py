@@ -19,18 +19,12 @@ def progress_bar(
 ) -> Any:
     """A tqdm bar, to be used as a context and told of work by `update`."""
     stream = sys.stderr if stream is None else stream
-    options: dict[str, Any] = {"desc": title, "total": total, "initial": done, "unit": f" {unit}"}
-    if stream.isatty():
-        # smoothing 0: the mean rate of the run, because batches differ in length
-        return tqdm(**options, file=stream, smoothing=0, dynamic_ncols=True)
-    return tqdm(
-        **options,
-        file=_Lines(stream),
-        smoothing=0,
-        mininterval=_LOG_SECONDS,
-        miniters=1,
-        bar_format=_LOG_LINE,
-    )
+    shown: dict[str, Any] = {"file": stream, "dynamic_ncols": True}
+    if not stream.isatty():
+        shown = {"file": _Lines(stream), "mininterval": _LOG_SECONDS, "miniters": 1}
+        shown["bar_format"] = _LOG_LINE
+    # smoothing 0: the mean rate of the run, because batches differ in length
+    return tqdm(desc=title, total=total, initial=done, unit=f" {unit}", smoothing=0, **shown)
 
 
 class _Lines:

@@ -1,6 +1,7 @@
-"""How commands that resume their work end early."""
+"""How commands that resume their work end early, and what several of them refuse."""
 
 import sys
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,3 +17,11 @@ def exit_on_errors(program: str) -> Iterator[None]:
     except KeyboardInterrupt:
         print(f"\n{program}: interrupted; the same command goes on from here", file=sys.stderr)
         raise SystemExit(130) from None
+
+
+def refuse_below_one(options: Namespace, *names: str) -> None:
+    """Refuses numbers below 1; options that are not given are fine."""
+    for name in names:
+        given = getattr(options, name)
+        if given is not None and given < 1:
+            raise ValueError(f"--{name.replace('_', '-')} {given}: must be at least 1")

@@ -4,11 +4,13 @@ import argparse
 import ast
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.cli.errors import exit_on_errors
+from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
 from fairseq_mcts.cli.user_dir import import_user_dir
+from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.register import register
 
 PROGRAM = "fairseq-mcts-relabel"
@@ -27,27 +29,20 @@ def make_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentPars
         "data that fairseq-train --task translation_mcts learns values from. Killed at any "
         "moment, the same command goes on where it was.",
     )
-    parser.add_argument("data", metavar="DATA", type=Path, help="folder of fairseq-preprocess")
-    parser.add_argument(
-        "--out", metavar="FOLDER", type=Path, required=True, help="folder for the data with scores"
-    )
-    parser.add_argument(
-        "--path", metavar="FILE[:FILE]", help="checkpoint of the policy, or of an ensemble"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("data", metavar="DATA", type=Path, help="folder of fairseq-preprocess")
+    add("--out", metavar="FOLDER", type=Path, required=True, help="folder for the data with scores")
+    add("--path", metavar="FILE[:FILE]", help="checkpoint of the policy, or of an ensemble")
+    add(
         "--metric",
         metavar="NAME[:OPTION=VALUE,…]",
         help="what scores a translation: against the reference if the metric needs one (bleu, "
         "chrf, bertscore), against the source if not (mlbertscore)",
     )
-    parser.add_argument(
-        "--subset", default="train,valid", help="splits, with commas (default: %(default)s)"
-    )
+    add("--subset", default="train,valid", help="splits, with commas (default: %(default)s)")
     for letter, side in (("s", "source"), ("t", "target")):
-        parser.add_argument(
-            f"-{letter}", f"--{side}-lang", metavar="LANG", help="default: from the files' names"
-        )
-    parser.add_argument("--user-dir", metavar="DIR", help="folder that registers further metrics")
+        add(f"-{letter}", f"--{side}-lang", metavar="LANG", help="default: from the files' names")
+    add("--user-dir", metavar="DIR", help="folder that registers further metrics")
     _add_decoding_options(parser.add_argument_group("decoding (greedy if --samples is not given)"))
     _add_sharding_options(parser.add_argument_group("many processes"))
     _add_text_options(parser.add_argument_group("text, as metrics are to see it"), arguments)
@@ -55,19 +50,16 @@ def make_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentPars
 
 
 def _add_decoding_options(group: Any) -> None:
-    group.add_argument(
+    add, count = group.add_argument, partial(group.add_argument, type=int, metavar="N")
+    count(
         "--samples",
-        type=int,
-        metavar="N",
         help="draw so many translations of each source in place of the greedy one; each becomes "
         "a row, repetitions too",
     )
-    group.add_argument("--temperature", type=float, help="of --samples (default: 1)")
-    group.add_argument(
-        "--seed", type=int, help="of --samples (default: 1); equal sources get equal samples"
-    )
-    group.add_argument("--max-len-a", type=float, default=0.0, metavar="A")
-    group.add_argument(
+    add("--temperature", type=float, help="of --samples (default: 1)")
+    add("--seed", type=int, help="of --samples (default: 1); equal sources get equal samples")
+    add("--max-len-a", type=float, default=0.0, metavar="A")
+    add(
         "--max-len-b",
         type=int,
         default=200,
@@ -75,42 +67,35 @@ def _add_decoding_options(group: Any) -> None:
         help="at most A · source length + B tokens (default: 0, 200), and two fewer than the "
         "policy has positions, so that values can be learned after eos too",
     )
-    group.add_argument(
+    add(
         "--skip-too-long",
         action="store_true",
         help="leave sources out that are longer than the policy's positions; refused otherwise",
     )
-    group.add_argument(
+    count(
         "--max-tokens",
-        type=int,
-        metavar="N",
         help=f"source tokens decoded together (default: {_MAX_TOKENS}); changes no result",
     )
-    group.add_argument("--batch-size", type=int, metavar="N", help="sources decoded together")
-    group.add_argument(
-        "--model-overrides", default="{}", metavar="DICT", help="as fairseq-generate"
-    )
-    group.add_argument("--fp16", action="store_true", help="compute in half precision")
-    group.add_argument("--cpu", action="store_true", help="even if there is a GPU")
+    count("--batch-size", help="sources decoded together")
+    add("--model-overrides", default="{}", metavar="DICT", help="as fairseq-generate")
+    add("--fp16", action="store_true", help="compute in half precision")
+    add("--cpu", action="store_true", help="even if there is a GPU")
 
 
 def _add_sharding_options(group: Any) -> None:
-    group.add_argument("--num-shards", type=int, metavar="N", help="processes that share the work")
-    group.add_argument(
-        "--shard", type=int, metavar="I", help="which of them this one is, 0 to N - 1"
-    )
-    group.add_argument(
+    add, count = group.add_argument, partial(group.add_argument, type=int, metavar="N")
+    count("--num-shards", help="processes that share the work")
+    add("--shard", type=int, metavar="I", help="which of them this one is, 0 to N - 1")
+    add(
         "--merge",
         action="store_true",
         help="after all shards: put the result together (without shards that happens by itself); "
         "takes the shards' settings, so give just DATA, --out and, if you did, --subset and "
         "languages",
     )
-    group.add_argument(
+    count(
         "--chunk-rows",
-        type=int,
         default=1000,
-        metavar="N",
         help="rows that are saved together: what a kill can cost (default: %(default)s)",
     )
 
@@ -119,15 +104,14 @@ def _add_text_options(group: Any, arguments: Sequence[str] | None) -> None:
     from fairseq.dataclass.utils import gen_parser_from_dataclass
     from fairseq.registry import REGISTRIES
 
-    early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for kind, help_text in (
         ("bpe", "how subwords are joined (sentencepiece, subword_nmt, …)"),
         ("tokenizer", "how text is detokenised (moses, …)"),
     ):
         registry = REGISTRIES[kind]
-        for parser in (early, group):
-            parser.add_argument(f"--{kind}", choices=sorted(registry["registry"]), help=help_text)
-        chosen = getattr(early.parse_known_args(arguments)[0], kind)
+        choices = sorted(registry["registry"])
+        group.add_argument(f"--{kind}", choices=choices, help=help_text)
+        chosen = _given_early(f"--{kind}", arguments, choices=choices)
         before = set(group._group_actions)
         if chosen in registry["dataclass_registry"]:
             gen_parser_from_dataclass(group, registry["dataclass_registry"][chosen]())
@@ -148,22 +132,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     register()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     with exit_on_errors(PROGRAM):
-        _import_user_dir(arguments)
+        folder = _given_early("--user-dir", arguments)
+        if folder is not None:  # first of all: it may bring tokenizers of its own
+            import_user_dir(folder)
         parser = make_parser(arguments)
         options = parser.parse_args(arguments)
+        refuse_below_one(options, "num_shards", "max_tokens", "batch_size", "chunk_rows", "samples")
         if options.merge:
             _merge(parser, options)
         else:
             _relabel(options)
 
 
-def _import_user_dir(arguments: Sequence[str]) -> None:
-    """Imports --user-dir before the parser is made: it may bring tokenizers of its own."""
+def _given_early(flag: str, arguments: Sequence[str] | None, **details: Any) -> str | None:
+    """What an option is set to on which the others depend, before these are known."""
     early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    early.add_argument("--user-dir")
-    folder = early.parse_known_args(arguments)[0].user_dir
-    if folder is not None:
-        import_user_dir(folder)
+    early.add_argument(flag, dest="given", **details)
+    given: str | None = early.parse_known_args(arguments)[0].given
+    return given
 
 
 def _folders(options: argparse.Namespace) -> Any:
@@ -182,8 +168,6 @@ def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         if name not in _MERGE_OPTIONS and given != parser.get_default(name):
             flag = "--" + name.replace("_", "-")
             raise ValueError(f"{flag}: not with --merge, which takes the settings of the shards")
-    if options.num_shards is not None:
-        _at_least_one("--num-shards", options.num_shards)
     merge_only(_folders(options), options.num_shards)
 
 
@@ -193,9 +177,6 @@ def _relabel(options: argparse.Namespace) -> None:
 
     folders = _folders(options)
     shard = _shard(options)
-    for flag in ("max_tokens", "batch_size"):
-        if getattr(options, flag) is not None:
-            _at_least_one("--" + flag.replace("_", "-"), getattr(options, flag))
     tokens = options.max_tokens
     if tokens is None:  # as in fairseq, --batch-size alone is no limit on tokens
         tokens = _MAX_TOKENS if options.batch_size is None else sys.maxsize
@@ -206,14 +187,12 @@ def _relabel(options: argparse.Namespace) -> None:
 def _recipe(options: argparse.Namespace) -> Any:
     from fairseq.data.encoders import build_bpe, build_tokenizer
 
-    from fairseq_mcts.metrics import build_metric
     from fairseq_mcts.relabelling.policy import PolicyFiles
     from fairseq_mcts.relabelling.run import Recipe
 
     for flag in ("path", "metric"):
         if getattr(options, flag) is None:
             raise ValueError(f"--{flag} is required (except with --merge)")
-    _at_least_one("--chunk-rows", options.chunk_rows)
     text: dict[str, Any] = {"post_process": options.post_process}
     for kind in ("bpe", "tokenizer"):
         names = getattr(options, f"{kind}_options")
@@ -234,18 +213,15 @@ def _recipe(options: argparse.Namespace) -> Any:
 def _decoding(options: argparse.Namespace) -> Any:
     from fairseq_mcts.relabelling.policy import Decoding
 
-    lengths = {"max_len_a": options.max_len_a, "max_len_b": options.max_len_b}
-    if options.samples is None:
-        for flag in ("temperature", "seed"):
-            if getattr(options, flag) is not None:
-                raise ValueError(f"--{flag}: has no effect without --samples")
-        return Decoding(**lengths)
-    _at_least_one("--samples", options.samples)
-    temperature = 1.0 if options.temperature is None else options.temperature
-    if not 0 < temperature < float("inf"):
-        raise ValueError(f"--temperature {temperature}: must be greater than 0")
-    seed = 1 if options.seed is None else options.seed
-    return Decoding(samples=options.samples, temperature=temperature, seed=seed, **lengths)
+    names = ("samples", "temperature", "seed", "max_len_a", "max_len_b")
+    given = {name: one for name in names if (one := getattr(options, name)) is not None}
+    for name in ("temperature", "seed"):
+        if name in given and "samples" not in given:
+            raise ValueError(f"--{name}: has no effect without --samples")
+    decoding = Decoding(**given)
+    if not 0 < decoding.temperature < float("inf"):
+        raise ValueError(f"--temperature {decoding.temperature}: must be greater than 0")
+    return decoding
 
 
 def _shard(options: argparse.Namespace) -> Any:
@@ -255,7 +231,6 @@ def _shard(options: argparse.Namespace) -> Any:
         return None
     if options.num_shards is None or options.shard is None:
         raise ValueError("--shard and --num-shards belong together")
-    _at_least_one("--num-shards", options.num_shards)
     if not 0 <= options.shard < options.num_shards:
         raise ValueError(f"--shard {options.shard}: must lie in 0 … {options.num_shards - 1}")
     return Shard(options.shard, options.num_shards)
@@ -269,8 +244,3 @@ def _model_overrides(text: str) -> dict[str, Any]:
     if not isinstance(overrides, dict):
         raise ValueError(f"--model-overrides {text}: expected a dictionary, as {{'name': value}}")
     return overrides
-
-
-def _at_least_one(flag: str, given: int) -> None:
-    if given < 1:
-        raise ValueError(f"{flag} {given}: must be at least 1")

@@ -7,7 +7,6 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from fairseq_mcts.cli.score_table import Comparison, SystemScores, as_json, as_text
@@ -25,35 +24,30 @@ def make_parser() -> argparse.ArgumentParser:
         description="Score translations by several metrics, with signatures, and test differences "
         "to a baseline by paired bootstrap.",
     )
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "systems",
         nargs="*",  # at least one, but with a better complaint than argparse's
         metavar="[NAME=]FILE",
         help="output of a system: plain text, one sentence a line, or a generate-*.txt of "
         "fairseq-generate (its D lines are read; concatenate shards)",
     )
-    parser.add_argument(
-        "--sources", metavar="FILE", help="sources; default: the S lines of a generate-*.txt"
-    )
-    parser.add_argument(
-        "--references", metavar="FILE", help="references; default: the T lines of a generate-*.txt"
-    )
-    parser.add_argument(
+    add("--sources", metavar="FILE", help="sources; default: the S lines of a generate-*.txt")
+    add("--references", metavar="FILE", help="references; default: the T lines of a generate-*.txt")
+    add(
         "--metrics",
         nargs="+",
         metavar="NAME[:OPTION=VALUE,…]",
         help="metrics to compute; default: bleu and chrf, with --encoder also bertscore and "
         "mlbertscore, each as far as references and sources are there",
     )
-    parser.add_argument(
+    add(
         "--encoder",
         metavar="PATH",
         help="local folder or hub name of the encoder of bertscore and mlbertscore",
     )
-    parser.add_argument(
-        "--encoder-layer", type=int, metavar="N", help="layer of the encoder to compare"
-    )
-    parser.add_argument(
+    add("--encoder-layer", type=int, metavar="N", help="layer of the encoder to compare")
+    add(
         "--optimised",
         nargs="+",
         default=[],
@@ -61,22 +55,16 @@ def make_parser() -> argparse.ArgumentParser:
         help="metric that the decoding of a system (without NAME: of all but the baseline) "
         "optimised, or 'none'; marked in the table and never the only one shown",
     )
-    parser.add_argument(
-        "--baseline", metavar="NAME", help="system to compare with; default: the first one"
-    )
-    parser.add_argument(
+    add("--baseline", metavar="NAME", help="system to compare with; default: the first one")
+    add(
         "--resamples",
         type=int,
         default=DEFAULT_RESAMPLES,
         help="resamples of the paired bootstrap; 0: no test (default: %(default)s)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=DEFAULT_SEED, help="of the resampling (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--json", metavar="FILE", help="write the results as JSON too ('-': instead of the table)"
-    )
-    parser.add_argument("--user-dir", metavar="DIR", help="folder that registers further metrics")
+    add("--seed", type=int, default=DEFAULT_SEED, help="of the resampling (default: %(default)s)")
+    add("--json", metavar="FILE", help="write the results as JSON too ('-': instead of the table)")
+    add("--user-dir", metavar="DIR", help="folder that registers further metrics")
     return parser
 
 
@@ -90,18 +78,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
     try:
         comparison = compare(options)
+        as_data = json.dumps(as_json(comparison), indent=2, ensure_ascii=False) + "\n"
         if options.json == "-":
-            sys.stdout.write(_json_text(comparison))
+            sys.stdout.write(as_data)
             return
         print(as_text(comparison), flush=True)
         if options.json is not None:
-            Path(options.json).write_text(_json_text(comparison), encoding="utf-8")
+            Path(options.json).write_text(as_data, encoding="utf-8")
     except (ValueError, OSError, ImportError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
-
-
-def _json_text(comparison: Comparison) -> str:
-    return json.dumps(as_json(comparison), indent=2, ensure_ascii=False) + "\n"
 
 
 def compare(options: argparse.Namespace) -> Comparison:
@@ -117,52 +102,32 @@ def compare(options: argparse.Namespace) -> Comparison:
     texts = _read_other_texts(options, systems)
     metrics = _build_metrics(options, texts)
     optimised = _read_optimised(options.optimised, list(systems), baseline)
-    _demand_independent_metric(metrics, optimised)
+    comparison = Comparison(
+        metrics=metrics,
+        systems={name: SystemScores(optimised.get(name), {}, {}) for name in systems},
+        baseline=baseline,
+        sentences=len(systems[baseline].hypotheses),
+        resamples=options.resamples,
+        seed=options.seed,
+    )
+    _demand_independent_metric(comparison)
 
-    scores = {name: SystemScores(optimised.get(name), {}, {}) for name in systems}
     for metric in metrics:
-        others = texts.of(metric)
+        others = texts[metric.privileged]
         statistics = {
             name: metric.statistics(system.hypotheses, others) for name, system in systems.items()
         }
-        for name in systems:
-            scores[name].scores[metric.name] = metric.aggregate(statistics[name].sum(axis=0))
+        for name, scores in comparison.systems.items():
+            scores.scores[metric.name] = metric.aggregate(statistics[name].sum(axis=0))
             if name != baseline and options.resamples:
-                scores[name].tests[metric.name] = paired_bootstrap(
+                scores.tests[metric.name] = paired_bootstrap(
                     metric,
                     statistics[name],
                     statistics[baseline],
                     resamples=options.resamples,
                     seed=options.seed,
                 )
-    return Comparison(
-        metrics=metrics,
-        systems=scores,
-        baseline=baseline,
-        sentences=len(systems[baseline].hypotheses),
-        resamples=options.resamples,
-        seed=options.seed,
-    )
-
-
-@dataclass(frozen=True)
-class _OtherTexts:
-    """What hypotheses can be compared with; None if it was not given."""
-
-    sources: list[str] | None
-    references: list[str] | None
-
-    def serve(self, privileged: bool) -> bool:
-        return (self.references if privileged else self.sources) is not None
-
-    def of(self, metric: Metric) -> list[str]:
-        texts = self.references if metric.privileged else self.sources
-        if texts is None:
-            role = metric.compares_with
-            raise ValueError(
-                f"metric {metric.name} compares with the {role}: give --{role}s or a generate-*.txt"
-            )
-        return texts
+    return comparison
 
 
 def _read_systems(arguments: Sequence[str]) -> dict[str, SystemOutput]:
@@ -188,46 +153,49 @@ def _split_name(argument: str) -> tuple[str, str]:
     return "", argument
 
 
-def _read_other_texts(options: argparse.Namespace, systems: dict[str, SystemOutput]) -> _OtherTexts:
-    sources = _choose("--sources", options.sources, {n: s.sources for n, s in systems.items()})
-    references = _choose(
-        "--references", options.references, {n: s.references for n, s in systems.items()}
-    )
-    if options.references is None and references and any("<<unk>>" in line for line in references):
+def _read_other_texts(
+    options: argparse.Namespace, systems: dict[str, SystemOutput]
+) -> dict[bool, list[str]]:
+    """The texts, as far as there are any, that metrics compare with: references if privileged."""
+    texts: dict[bool, list[str]] = {}
+    counts = {str(system.path): len(system.hypotheses) for system in systems.values()}
+    for privileged, name in ((False, "sources"), (True, "references")):
+        path = getattr(options, name)
+        if path is not None:
+            texts[privileged] = read_lines(path)
+            counts[path] = len(texts[privileged])
+        elif (carried := _carried(name, systems)) is not None:
+            texts[privileged] = carried
+    if options.references is None and any("<<unk>>" in line for line in texts.get(True, [])):
         print(
             "fairseq-mcts-score: warning: the T lines hold <<unk>> in place of words unknown to "
             "the model; give the real text by --references",
             file=sys.stderr,
         )
-    counts = {str(system.path): len(system.hypotheses) for system in systems.values()}
-    for path, lines in ((options.sources, sources), (options.references, references)):
-        if path is not None and lines is not None:
-            counts[path] = len(lines)
     if len(set(counts.values())) > 1:
         listing = ", ".join(f"{path}: {count}" for path, count in counts.items())
         raise ValueError(f"the files differ in their number of sentences ({listing})")
-    return _OtherTexts(sources, references)
+    return texts
 
 
-def _choose(flag: str, path: str | None, carried: dict[str, list[str] | None]) -> list[str] | None:
-    """The file given, or else what the generate-*.txt files carry, which must agree."""
-    if path is not None:
-        return read_lines(path)
+def _carried(texts: str, systems: dict[str, SystemOutput]) -> list[str] | None:
+    """The sources or references of the generate-*.txt files, which must agree."""
+    carried = {name: getattr(system, texts) for name, system in systems.items()}
     present = [(name, lines) for name, lines in carried.items() if lines is not None]
     for name, lines in present[1:]:
         if lines != present[0][1]:
             raise ValueError(
                 f"the outputs of {present[0][0]} and {name} are of different test sets, or their "
-                f"texts were processed differently; give {flag}"
+                f"texts were processed differently; give --{texts}"
             )
     return present[0][1] if present else None
 
 
-def _build_metrics(options: argparse.Namespace, texts: _OtherTexts) -> list[Metric]:
+def _build_metrics(options: argparse.Namespace, texts: dict[bool, list[str]]) -> list[Metric]:
     specs = options.metrics
     if specs is None:
         names = ["bleu", "chrf"] + (list(_ENCODER_METRICS) if options.encoder else [])
-        specs = [name for name in names if texts.serve(metric_class(name).privileged)]
+        specs = [name for name in names if metric_class(name).privileged in texts]
         if not specs:
             raise ValueError("nothing to compare with: give --references or --sources")
     encoder = {"model": options.encoder, "layer": options.encoder_layer}
@@ -238,7 +206,11 @@ def _build_metrics(options: argparse.Namespace, texts: _OtherTexts) -> list[Metr
         if name in metrics:
             raise ValueError(f"--metrics names {name} twice")
         metrics[name] = build_metric(spec, encoder if name in _ENCODER_METRICS else None)
-        texts.of(metrics[name])  # refuse before anything expensive runs
+        if metrics[name].privileged not in texts:
+            role = metrics[name].compares_with
+            raise ValueError(
+                f"metric {name} compares with the {role}: give --{role}s or a generate-*.txt"
+            )
     if encoder and not set(metrics) & set(_ENCODER_METRICS):
         given = "--encoder" if options.encoder else "--encoder-layer"
         raise ValueError(f"{given} is given, but none of {', '.join(_ENCODER_METRICS)} is asked")
@@ -262,11 +234,11 @@ def _read_optimised(
     return optimised
 
 
-def _demand_independent_metric(metrics: Sequence[Metric], optimised: dict[str, str]) -> None:
-    judges = {metric.name: metric.judge for metric in metrics}
-    for system, name in optimised.items():
-        if all(judge == judges.get(name, name) for judge in judges.values()):
+def _demand_independent_metric(comparison: Comparison) -> None:
+    for name, system in comparison.systems.items():
+        if all(comparison.is_partial(name, metric) for metric in comparison.metrics):
             raise ValueError(
-                f"the decoding of {system} optimised {name}, and no other judge is asked for: a "
-                "system must not be judged by its own metric alone. Add a metric to --metrics"
+                f"the decoding of {name} optimised {system.optimised}, and no other judge is asked "
+                "for: a system must not be judged by its own metric alone. Add a metric to "
+                "--metrics"
             )

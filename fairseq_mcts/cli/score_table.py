@@ -42,10 +42,10 @@ class Comparison:
 def as_text(comparison: Comparison) -> str:
     """The table, the marks' meaning, and the signatures."""
     header = ["system", *(metric.name for metric in comparison.metrics), "optimised"]
-    rows = [
-        [name, *(_cell(comparison, name, metric) for metric in comparison.metrics), _stated(scores)]
-        for name, scores in comparison.systems.items()
-    ]
+    rows = []
+    for name, scores in comparison.systems.items():
+        cells = [_cell(comparison, name, metric) for metric in comparison.metrics]
+        rows.append([name, *cells, "not stated" if scores.optimised is None else scores.optimised])
     table = tabulate(rows, header, tablefmt="plain", disable_numparse=True)
     lines = [table, "", *_notes(comparison), "", "signatures:"]
     lines += [f"  {metric.name}: {metric.signature()}" for metric in comparison.metrics]
@@ -104,16 +104,9 @@ def _cell(comparison: Comparison, system: str, metric: Metric) -> str:
     test = scores.tests.get(metric.name)
     if test is not None:
         sign = "-" if test.difference < 0 else "+"
-        cell += f" ({sign}{metric.format(abs(test.difference))}, {_p_value(test.p_value)})"
+        p_value = "p<0.001" if test.p_value < 0.001 else f"p={test.p_value:.3f}"
+        cell += f" ({sign}{metric.format(abs(test.difference))}, {p_value})"
     return cell
-
-
-def _p_value(p: float) -> str:
-    return "p<0.001" if p < 0.001 else f"p={p:.3f}"
-
-
-def _stated(scores: SystemScores) -> str:
-    return "not stated" if scores.optimised is None else scores.optimised
 
 
 def _notes(comparison: Comparison) -> list[str]:

@@ -1,17 +1,16 @@
 """fairseq-mcts-sweep: decode some sentences with many settings and tell the best one."""
 
 import argparse
-import hashlib
-import json
+import dataclasses
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.cli.errors import exit_on_errors
-from fairseq_mcts.cli.sweep_grid import Setting, grid, parse_options
+from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
+from fairseq_mcts.cli.sweep_grid import grid, parse_options
 from fairseq_mcts.cli.sweep_results import Trial, TrialStore, as_text
-from fairseq_mcts.metrics import Metric, build_metric
+from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.register import register
 
 PROGRAM = "fairseq-mcts-sweep"
@@ -72,37 +71,30 @@ def run(arguments: Sequence[str]) -> None:
     from fairseq_mcts.cli.sweep_decoding import SubsetDecoder, check_options
 
     options, cfg = _parse(arguments)
-    if options.sweep_sentences is not None and options.sweep_sentences < 1:
-        raise ValueError(f"--sweep-sentences {options.sweep_sentences}: must be at least 1")
-    if cfg.common_eval.path is None:
-        raise ValueError("--path is required")
-    if cfg.task.search_trees is not None:
-        raise ValueError(
-            f"--search-trees {cfg.task.search_trees}: each setting would overwrite the trees of "
-            "the last; use fairseq-generate"
-        )
+    refuse_below_one(options, "sweep_sentences")
     settings = grid(parse_options(options.sweep, _sweepable()))
     # a value that some option refuses is found before anything is decoded
     configurations = [_parse([*arguments, *setting.flags()])[1] for setting in settings]
     for of_setting in configurations:
         check_options(of_setting)
-    metrics = _build_metrics(options.sweep_metric)
+    metrics = [build_metric(spec) for spec in options.sweep_metric]
+    if len({metric.name for metric in metrics}) < len(metrics):
+        raise ValueError("--sweep-metric: the same metric is asked for twice")
     decoder = SubsetDecoder(cfg, options.sweep_sentences)
     store = TrialStore(options.sweep_out)
-    trials = []
-    for number, (setting, of_setting) in enumerate(
-        zip(settings, configurations, strict=True), start=1
-    ):
-        key = _key(decoder, of_setting, metrics)
+    trials: list[Trial] = []
+    for setting, of_setting in zip(settings, configurations, strict=True):
+        key = decoder.key(of_setting, metrics)
         trial = store.read(key)
         known = trial is not None
         if trial is None:
-            trial = _try(decoder, setting, of_setting, metrics)
+            trial = decoder.try_out(setting, of_setting, metrics)
             store.write(key, trial)
         trials.append(trial)
         score = metrics[0].format(trial.scores[metrics[0].name])
         how = "already there" if known else f"{trial.seconds:.1f} s"
-        print(f"{number}/{len(settings)} {setting}: {metrics[0].name} {score} ({how})", flush=True)
+        number = f"{len(trials)}/{len(settings)}"
+        print(f"{number} {setting}: {metrics[0].name} {score} ({how})", flush=True)
     print(f"\n{len(decoder.sources)} sentences\n{as_text(settings, trials, metrics)}")
     for metric in metrics:
         print(f"{metric.name}: {metric.signature()}")
@@ -118,10 +110,7 @@ def _parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:
 
 
 def _sweepable() -> dict[str, list[str]]:
-    """Options of fairseq's generation and of the searches, with the values to try if none are
-    given."""
-    import dataclasses
-
+    """Options of generation and of the searches, with the values to try if none are given."""
     from fairseq.dataclass.configs import GenerationConfig
 
     from fairseq_mcts.generators.decoder_flags import decoder_flags
@@ -138,50 +127,6 @@ def _sweepable() -> dict[str, list[str]]:
         and default is not False  # no switches
         and name not in OF_TREES
     }
-
-
-def _build_metrics(specs: Sequence[str]) -> list[Metric]:
-    metrics = [build_metric(spec) for spec in specs]
-    if len({metric.name for metric in metrics}) < len(metrics):
-        raise ValueError("--sweep-metric: the same metric is asked for twice")
-    return metrics
-
-
-def _key(decoder: Any, cfg: Any, metrics: Sequence[Metric]) -> str:
-    """Differs wherever the outcome of a trial may."""
-    from fairseq_mcts.cli.sweep_decoding import checkpoints_digest, generator_options
-
-    everything = [
-        checkpoints_digest(cfg),
-        cfg.common_eval.model_overrides,
-        {name: str(value) for name, value in sorted(vars(generator_options(cfg)).items())},
-        [cfg.common.seed, cfg.common.fp16],
-        [decoder.sources, decoder.references],
-        [metric.signature() for metric in metrics],
-    ]
-    return hashlib.blake2b(json.dumps(everything).encode(), digest_size=8).hexdigest()
-
-
-def _try(decoder: Any, setting: Setting, cfg: Any, metrics: Sequence[Metric]) -> Trial:
-    from fairseq_mcts.cli.sweep_decoding import generator_options
-
-    decoded = decoder.decode(generator_options(cfg), cfg.common.seed)
-    scores = {
-        metric.name: metric.corpus_score(
-            decoded.hypotheses, decoder.references if metric.privileged else decoder.sources
-        )
-        for metric in metrics
-    }
-    return Trial(
-        flags=setting.flags(),
-        scores=scores,
-        signatures={metric.name: metric.signature() for metric in metrics},
-        hypotheses=decoded.hypotheses,
-        tokens=decoded.statistics.tokens,
-        charged=decoded.statistics.charged,
-        made=decoded.statistics.made,
-        seconds=round(decoded.seconds, 2),
-    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """Decodes the same sentences again and again, with networks that stay in memory."""
 
 import ast
+import hashlib
+import json
 import time
 from argparse import Namespace
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +13,14 @@ import torch
 from fairseq import tasks, utils
 from fairseq.dataclass.configs import GenerationConfig
 
+from fairseq_mcts.cli.sweep_grid import Setting
+from fairseq_mcts.cli.sweep_results import Trial
 from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.generators.decoding_checks import OF_TREES, check_decoding
-from fairseq_mcts.generators.statistics import DecodingStatistics
+from fairseq_mcts.metrics import Metric
 from fairseq_mcts.metrics.text import text_decoders
 from fairseq_mcts.models.checkpoints import load_models
 from fairseq_mcts.tasks.search_config import search_field_names
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """The translations of one setting, in the order of the data, and what they took."""
-
-    hypotheses: list[str]
-    statistics: DecodingStatistics
-    seconds: float
 
 
 class SubsetDecoder:
@@ -33,10 +28,20 @@ class SubsetDecoder:
 
     def __init__(self, cfg: Any, sentences: int | None) -> None:
         """`cfg` is fairseq's configuration of fairseq-generate."""
-        self._cfg = cfg
         self._cuda = torch.cuda.is_available() and not cfg.common.cpu
         self.task = tasks.setup_task(cfg.task)
-        self._models = self._load_models()
+        self._models = load_models(
+            "--path",
+            utils.split_paths(cfg.common_eval.path),
+            self.task,
+            overrides=ast.literal_eval(cfg.common_eval.model_overrides),
+        )
+        for model in self._models:
+            if cfg.common.fp16:
+                model.half()
+            if self._cuda:
+                model.cuda()
+            model.prepare_for_inference_(cfg)
         self.task.load_dataset(cfg.dataset.gen_subset)
         self._dataset = self.task.dataset(cfg.dataset.gen_subset)
         size = len(self._dataset)
@@ -54,25 +59,9 @@ class SubsetDecoder:
         rows = [self._dataset[index] for index in range(self._sentences)]
         self.sources = [texts.source.decode(row["source"]) for row in rows]
         self.references = [self._target_text.decode(row["target"], escape_unk=True) for row in rows]
-        self._batches = self._make_batches()
+        self._batches = self._make_batches(cfg.dataset.max_tokens, cfg.dataset.batch_size)
 
-    def _load_models(self) -> list[Any]:
-        cfg = self._cfg
-        models = load_models(
-            "--path",
-            utils.split_paths(cfg.common_eval.path),
-            self.task,
-            overrides=ast.literal_eval(cfg.common_eval.model_overrides),
-        )
-        for model in models:
-            if cfg.common.fp16:
-                model.half()
-            if self._cuda:
-                model.cuda()
-            model.prepare_for_inference_(cfg)
-        return models
-
-    def _make_batches(self) -> list[Any]:
+    def _make_batches(self, max_tokens: int | None, max_sentences: int | None) -> Any:
         order = self._dataset.ordered_indices()
         limits = utils.resolve_max_positions(
             self.task.max_positions(), *(model.max_positions() for model in self._models)
@@ -80,16 +69,28 @@ class SubsetDecoder:
         order = self.task.filter_indices_by_size(
             order[order < self._sentences], self._dataset, limits, ignore_invalid_inputs=False
         )
-        batches: list[Any] = self._dataset.batch_by_size(
-            order,
-            max_tokens=self._cfg.dataset.max_tokens,
-            max_sentences=self._cfg.dataset.batch_size,
+        return self._dataset.batch_by_size(
+            order, max_tokens=max_tokens, max_sentences=max_sentences
         )
-        return batches
 
-    def decode(self, options: Namespace, seed: int) -> Decoded:
-        """Translates by the generation and search options of `options`."""
-        torch.manual_seed(seed)  # where the searches take theirs from
+    def key(self, cfg: Any, metrics: Sequence[Metric]) -> str:
+        """Differs wherever the outcome of a trial may."""
+        paths = [cfg.common_eval.path, cfg.task.value_path]
+        networks = [Path(file) for path in paths if path for file in utils.split_paths(path)]
+        everything = [
+            digest_of_files(networks),
+            cfg.common_eval.model_overrides,
+            {name: str(value) for name, value in sorted(vars(generator_options(cfg)).items())},
+            [cfg.common.seed, cfg.common.fp16],
+            [self.sources, self.references],
+            [metric.signature() for metric in metrics],
+        ]
+        return hashlib.blake2b(json.dumps(everything).encode(), digest_size=8).hexdigest()
+
+    def try_out(self, setting: Setting, cfg: Any, metrics: Sequence[Metric]) -> Trial:
+        """Translates as the configuration of a setting says, and scores the translations."""
+        options = generator_options(cfg)
+        torch.manual_seed(cfg.common.seed)  # where the searches take theirs from
         generator = self.task.build_generator(self._models, options)
         hypotheses = [""] * self._sentences
         begun = time.perf_counter()
@@ -102,11 +103,32 @@ class SubsetDecoder:
             )
             for index, result in zip(sample["id"].tolist(), results, strict=True):
                 hypotheses[index] = self._target_text.decode(result[0]["tokens"])
-        return Decoded(hypotheses, generator.statistics, time.perf_counter() - begun)
+        seconds = time.perf_counter() - begun
+        scores = {}
+        for metric in metrics:
+            others = self.references if metric.privileged else self.sources
+            scores[metric.name] = metric.corpus_score(hypotheses, others)
+        return Trial(
+            flags=setting.flags(),
+            scores=scores,
+            signatures={metric.name: metric.signature() for metric in metrics},
+            hypotheses=hypotheses,
+            tokens=generator.statistics.tokens,
+            charged=generator.statistics.charged,
+            made=generator.statistics.made,
+            seconds=round(seconds, 2),
+        )
 
 
 def check_options(cfg: Any) -> None:
     """Refuses what a decoding would refuse, and what only fairseq-generate itself does."""
+    if cfg.common_eval.path is None:
+        raise ValueError("--path is required")
+    if cfg.task.search_trees is not None:
+        raise ValueError(
+            f"--search-trees {cfg.task.search_trees}: each setting would overwrite the trees of "
+            "the last; use fairseq-generate"
+        )
     options = generator_options(cfg)
     if options.lm_path is not None:
         raise ValueError(f"--lm-path {options.lm_path}: not in a sweep; use fairseq-generate")
@@ -122,10 +144,3 @@ def generator_options(cfg: Any) -> Namespace:
         name: getattr(cfg.task, name) for name in search_field_names() if name not in OF_TREES
     }
     return Namespace(**{**dict(cfg.generation), **searches})
-
-
-def checkpoints_digest(cfg: Any) -> str:
-    """Of the contents of all networks that a configuration uses."""
-    paths = [cfg.common_eval.path, cfg.task.value_path]
-    files = [Path(file) for path in paths if path for file in utils.split_paths(path)]
-    return digest_of_files(files)

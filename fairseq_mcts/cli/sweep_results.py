@@ -69,11 +69,8 @@ def as_text(settings: Sequence[Setting], trials: Sequence[Trial], metrics: Seque
     best = best_of(trials, metrics[0].name)
     rows[best].append("*")
     table = tabulate(rows, header, tablefmt="plain", stralign="right", disable_numparse=True)
-    return "\n".join(
-        [
-            table,
-            "",
-            "charged, made: evaluations per output token, by the paper's rule and as needed",
-            f"best by {metrics[0].name}: {settings[best]}",
-        ]
+    return (
+        f"{table}\n\n"
+        "charged, made: evaluations per output token, by the paper's rule and as needed\n"
+        f"best by {metrics[0].name}: {settings[best]}"
     )

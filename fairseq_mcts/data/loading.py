@@ -3,19 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from fairseq.data import (
-    AppendTokenDataset,
-    StripTokenDataset,
-    TruncateDataset,
-)
+from fairseq.data import AppendTokenDataset, StripTokenDataset, TruncateDataset
 
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
-from fairseq_mcts.data.scored_folder import (
-    ScoredDataError,
-    ScoredSplit,
-    SplitNames,
-    open_scored_split,
-)
+from fairseq_mcts.data.scored_folder import ScoredDataError, SplitNames, open_scored_split
 
 
 def load_scored_dataset(
@@ -27,9 +18,22 @@ def load_scored_dataset(
         raise ScoredDataError("--left-pad-target: prefixes with values are padded on the right")
     if cfg.num_batch_buckets:
         raise ScoredDataError("--num-batch-buckets: not for data with scores")
-    opened = _open(task, split, folder, combine)
+    if cfg.load_alignments:
+        raise ScoredDataError("--load-alignments: data with scores have none")
+    second = split_names(task, f"{split}1", folder)
+    if combine and second.source.with_name(second.source.name + ".idx").is_file():
+        raise ScoredDataError(
+            f"{second.source}.idx: splits with scores are not combined; put the parts into "
+            "folders of their own and give them as DATA1:DATA2"
+        )
+    opened = open_scored_split(split_names(task, split, folder))
+    sources = opened.sources
+    if cfg.truncate_source:
+        eos = task.source_dictionary.eos()
+        words = TruncateDataset(StripTokenDataset(sources, eos), cfg.max_source_positions - 1)
+        sources = AppendTokenDataset(words, eos)
     return ScoredPairDataset(
-        _sources(task, opened),
+        sources,
         opened.samples,
         opened.references,
         opened.scores,
@@ -41,28 +45,6 @@ def load_scored_dataset(
     )
 
 
-def split_names(task: Any, split: str, folder: str) -> SplitNames:
+def split_names(task: Any, split: str, folder: str | Path) -> SplitNames:
     """The files that the split has if it has scores."""
     return SplitNames(Path(folder), split, task.cfg.source_lang, task.cfg.target_lang)
-
-
-def _open(task: Any, split: str, folder: str, combine: bool) -> ScoredSplit:
-    if task.cfg.load_alignments:
-        raise ScoredDataError("--load-alignments: data with scores have none")
-    names = split_names(task, split, folder)
-    second = split_names(task, f"{split}1", folder)
-    if combine and second.source.with_name(second.source.name + ".idx").is_file():
-        raise ScoredDataError(
-            f"{second.source}.idx: splits with scores are not combined; put the parts into "
-            "folders of their own and give them as DATA1:DATA2"
-        )
-    return open_scored_split(names)
-
-
-def _sources(task: Any, opened: ScoredSplit) -> Any:
-    """The sources, cut to --max-source-positions under --truncate-source."""
-    if not task.cfg.truncate_source:
-        return opened.sources
-    eos = task.source_dictionary.eos()
-    words = StripTokenDataset(opened.sources, eos)
-    return AppendTokenDataset(TruncateDataset(words, task.cfg.max_source_positions - 1), eos)

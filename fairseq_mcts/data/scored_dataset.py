@@ -45,6 +45,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         self._sources = sources
         self._samples = samples
         self._references = references
+        self._sentences = (sources, samples, references)
         self._scores = scores
         self._pad = pad
         self._eos = eos
@@ -127,7 +128,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
 
     def num_tokens(self, index: int) -> int:
         """What the row counts for under --max-tokens."""
-        return int(max(self._encoder_sizes(index), self._decoder_sizes(index)))
+        return max(self.size(index))
 
     def num_tokens_vec(self, indices: Indices) -> Sizes:
         """`num_tokens` of many rows."""
@@ -159,12 +160,9 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
     @property
     def supports_prefetch(self) -> bool:
         """Whether `prefetch` is wanted: not where the sentences are memory-mapped."""
-        return all(getattr(part, "supports_prefetch", False) for part in self._sentences())
+        return all(getattr(part, "supports_prefetch", False) for part in self._sentences)
 
     def prefetch(self, indices: Indices) -> None:
         """Reads the sentences of these rows into memory."""
-        for part in self._sentences():
+        for part in self._sentences:
             part.prefetch(indices)
-
-    def _sentences(self) -> tuple[Any, Any, Any]:
-        return self._sources, self._samples, self._references

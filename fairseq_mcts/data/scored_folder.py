@@ -34,38 +34,24 @@ class ScoredDataError(ValueError):
     """A data folder that lacks scores or holds ones that can't be trained on."""
 
 
-@dataclass(frozen=True)
 class SplitNames:
     """The files of one split."""
 
-    folder: Path
-    split: str
-    source_lang: str
-    target_lang: str
+    def __init__(self, folder: Path, split: str, source_lang: str, target_lang: str) -> None:
+        self.folder = folder
+        self.split = split
+        self.source_lang = source_lang
+        self.target_lang = target_lang
+        self.pair = f"{split}.{source_lang}-{target_lang}"
+        self.source = folder / f"{self.pair}.{source_lang}"
+        self.sample = folder / f"{self.pair}.{target_lang}"
+        self.reference = folder / f"{self.pair}.reference.{target_lang}"
+        self.score = folder / f"{self.pair}.score.npy"
+        self.record = folder / f"{self.pair}.relabel.json"
 
-    @property
-    def pair(self) -> str:
-        return f"{self.split}.{self.source_lang}-{self.target_lang}"
-
-    @property
-    def source(self) -> Path:
-        return self.folder / f"{self.pair}.{self.source_lang}"
-
-    @property
-    def sample(self) -> Path:
-        return self.folder / f"{self.pair}.{self.target_lang}"
-
-    @property
-    def reference(self) -> Path:
-        return self.folder / f"{self.pair}.reference.{self.target_lang}"
-
-    @property
-    def score(self) -> Path:
-        return self.folder / f"{self.pair}.score.npy"
-
-    @property
-    def record(self) -> Path:
-        return self.folder / f"{self.pair}.relabel.json"
+    def within(self, folder: Path) -> "SplitNames":
+        """The same split in another folder."""
+        return SplitNames(folder, self.split, self.source_lang, self.target_lang)
 
     def has_scores(self) -> bool:
         """Whether the split was relabelled, to its end."""
@@ -96,27 +82,22 @@ def open_scored_split(names: SplitNames) -> ScoredSplit:
         raise ScoredDataError(
             f"{names.score}: expected float32 [N], found {scores.dtype} {list(scores.shape)}"
         )
-    opened = {}
+    opened = []
     for prefix in (names.source, names.sample, names.reference):
-        opened[prefix] = _open_sentences(prefix)
-        if len(opened[prefix]) != len(scores):
+        if not indexed_dataset.dataset_exists(str(prefix), impl="mmap"):
+            raise ScoredDataError(f"{prefix}.bin or .idx is missing")
+        opened.append(data_utils.load_indexed_dataset(str(prefix), None, "mmap"))
+        if len(opened[-1]) != len(scores):
             raise ScoredDataError(
-                f"{prefix}.idx has {len(opened[prefix])} rows but {names.score} has {len(scores)}"
+                f"{prefix}.idx has {len(opened[-1])} rows but {names.score} has {len(scores)}"
             )
     low, high = score_range(record)
     row = first_bad_score(scores, low, high)
     if row is not None:
         what = "no number" if math.isnan(scores[row]) else f"outside [{low}, {high}]"
         raise ScoredDataError(f"{names.score}: row {row} has score {scores[row]}: {what}")
-    return ScoredSplit(
-        opened[names.source], opened[names.sample], opened[names.reference], scores, record
-    )
-
-
-def _open_sentences(prefix: Path) -> Any:
-    if not indexed_dataset.dataset_exists(str(prefix), impl="mmap"):
-        raise ScoredDataError(f"{prefix}.bin or .idx is missing")
-    return data_utils.load_indexed_dataset(str(prefix), None, "mmap")
+    sources, samples, references = opened
+    return ScoredSplit(sources, samples, references, scores, record)
 
 
 def read_record(names: SplitNames) -> dict[str, Any]:
@@ -165,10 +146,10 @@ class ScoredSplitWriter:
         self, names: SplitNames, num_rows: int, *, source_vocabulary: int, target_vocabulary: int
     ) -> None:
         self._names = names
-        self._written = 0
         self._sources = TokenFileWriter(names.source, source_vocabulary)
-        self._samples = TokenFileWriter(names.sample, target_vocabulary)
-        self._references = TokenFileWriter(names.reference, target_vocabulary)
+        self.samples = TokenFileWriter(names.sample, target_vocabulary)
+        self.references = TokenFileWriter(names.reference, target_vocabulary)
+        self._sentences = (self._sources, self.samples, self.references)
         self.scores: np.memmap[Any, np.dtype[np.float32]] = np.lib.format.open_memmap(
             names.score, mode="w+", dtype=np.float32, shape=(num_rows,)
         )
@@ -176,25 +157,22 @@ class ScoredSplitWriter:
     @property
     def paths(self) -> list[Path]:
         """All files, the one that makes the split a scored one last."""
-        writers = (self._sources, self._samples, self._references)
-        sentences = [path for writer in writers for path in writer.paths]
+        sentences = [path for writer in self._sentences for path in writer.paths]
         return [*sentences, self._names.record, self._names.score]
 
     def add(self, rows: ScoredRows) -> None:
         """Appends rows."""
-        self._sources.add(rows.sources)
-        self._samples.add(rows.samples)
-        self._references.add(rows.references)
-        self.scores[self._written : self._written + len(rows.scores)] = rows.scores
-        self._written += len(rows.scores)
+        begin = self.samples.rows
+        self.scores[begin : begin + len(rows.scores)] = rows.scores
+        for writer, sentences in zip(self._sentences, rows[:3], strict=True):
+            writer.add(sentences)
 
     def finish(self, record: dict[str, Any]) -> None:
         """Completes all files."""
-        if self._written != len(self.scores):
-            raise ScoredDataError(
-                f"{self._names.score}: {self._written} of {len(self.scores)} rows were written"
-            )
-        for writer in (self._sources, self._samples, self._references):
+        written, expected = self.samples.rows, len(self.scores)
+        if written != expected:
+            raise ScoredDataError(f"{self._names.score}: {written} of {expected} rows were written")
+        for writer in self._sentences:
             writer.finish()
         self.scores.flush()
         text = json.dumps(record, indent=2, ensure_ascii=False, sort_keys=True, allow_nan=False)

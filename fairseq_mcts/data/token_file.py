@@ -44,7 +44,7 @@ class TokenFileWriter:
     def __init__(self, prefix: Path, vocabulary_size: int) -> None:
         self.paths = [prefix.with_name(prefix.name + ending) for ending in (".bin", ".idx")]
         self._dtype = best_fitting_int_dtype(vocabulary_size)
-        self._rows = 0
+        self.rows = self.tokens = self.longest = 0
         self._data: BinaryIO = self.paths[0].open("wb")
         self._index: BinaryIO = self.paths[1].open("w+b")
         self._index.write(MMapIndexedDataset.Index._HDR_MAGIC)
@@ -57,7 +57,9 @@ class TokenFileWriter:
         """Appends sentences."""
         self._data.write(rows.tokens.astype(self._dtype).tobytes())
         self._index.write(rows.sizes.astype(np.int32).tobytes())
-        self._rows += len(rows.sizes)
+        self.rows += len(rows.sizes)
+        self.tokens += len(rows.tokens)
+        self.longest = max(self.longest, int(rows.sizes.max(initial=0)))
 
     def finish(self) -> None:
         """Completes the index: after all lengths come the offsets of all sentences in bytes."""
@@ -74,5 +76,5 @@ class TokenFileWriter:
             self._index.write((ends - lengths).tobytes())
             offset = int(ends[-1])
         self._index.seek(self._count_at)
-        self._index.write(struct.pack("<Q", self._rows))
+        self._index.write(struct.pack("<Q", self.rows))
         self._index.close()

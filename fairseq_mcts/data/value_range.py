@@ -32,10 +32,7 @@ def refuse_narrow_range(head: Any, observed: tuple[float, float] | None) -> None
 
 
 def set_value_range(
-    head: Any,
-    low: float | None,
-    high: float | None,
-    observed: tuple[float, float] | None,
+    head: Any, low: float | None, high: float | None, observed: tuple[float, float] | None
 ) -> None:
     """Spreads the buckets of `head` over [low, high], or over what was observed where unset."""
     if observed is None:

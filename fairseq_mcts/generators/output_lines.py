@@ -51,7 +51,9 @@ def _print(*args: Any, **options: Any) -> None:
     """`print` of the commands: behind a P line come the lines of the hypothesis."""
     text = str(args[0]) if args else ""
     if text.startswith("Generate ") and _summary.statistics is not None:
-        text = _with_search(text, _summary.statistics.search)
+        search = _summary.statistics.search
+        if not decoder_class(search).is_fairseqs_own:
+            text = re.sub(r" with beam=\d+:", f" with search={search}:", text)
     builtins.print(*(text, *args[1:])[: len(args)], **options)
     if text.startswith("P-"):
         hypothesis, PrintedHypothesis.being_printed = PrintedHypothesis.being_printed, None
@@ -59,12 +61,6 @@ def _print(*args: Any, **options: Any) -> None:
             number = text.partition("\t")[0].removeprefix("P-")
             for letter, line in hypothesis.lines:
                 builtins.print(f"{letter}-{number}\t{line}", **options)
-
-
-def _with_search(text: str, search: str) -> str:
-    if decoder_class(search).is_fairseqs_own:
-        return text
-    return re.sub(r" with beam=\d+:", f" with search={search}:", text)
 
 
 class _Summary(logging.Filter):
@@ -92,13 +88,11 @@ def install(statistics: DecodingStatistics, warnings: Callable[[], list[str]] = 
     with warnings, which are asked for then."""
     for name in (*_COMMANDS, "__main__"):
         module = sys.modules.get(name)
-        if module is None or not hasattr(module, "get_symbols_to_strip_from_output"):
-            continue  # not loaded, or a main program of the user's own
-        module.__dict__["print"] = _print
+        # otherwise not loaded, or a main program of the user's own
+        if hasattr(module, "get_symbols_to_strip_from_output"):
+            module.__dict__["print"] = _print
     _summary.statistics = statistics
     _summary.warnings = warnings
     PrintedHypothesis.being_printed = None  # whoever read one before was no command of this run
     for name in _COMMANDS:
-        commands_logger = logging.getLogger(name)
-        if _summary not in commands_logger.filters:
-            commands_logger.addFilter(_summary)
+        logging.getLogger(name).addFilter(_summary)  # once, however often it is added

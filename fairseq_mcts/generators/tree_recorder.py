@@ -36,7 +36,9 @@ class TreeRecorder:
     ) -> None:
         """`steps` None means all of them."""
         require_matplotlib()
-        _make_writable(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass  # better refused now than after the first search
         self._folder = folder
         self._source_dictionary = source_dictionary
         self._target_dictionary = target_dictionary
@@ -48,23 +50,22 @@ class TreeRecorder:
 
     def watch(self, batch: Sequence[WatchedSentence]) -> "BatchWatcher | None":
         """Who is to watch the search for these sentences; nobody if none of them was chosen."""
-        wanted = {
-            place: chosen
-            for place, sentence in enumerate(batch)
-            if (chosen := self._sentences.intersection(sentence.numbers))
-        }
-        for numbers in wanted.values():
-            for number in numbers:
-                self._written.setdefault(number, set())
-        return BatchWatcher(self, batch, wanted) if wanted else None
+        chosen = [number for sentence in batch for number in self._chosen(sentence)]
+        for number in chosen:
+            self._written.setdefault(number, set())
+        return BatchWatcher(self, batch) if chosen else None
 
-    def wants_step(self, step: int) -> bool:
-        """Whether the trees of this output token were asked for."""
-        return self._steps is None or step in self._steps
+    def wants(self, sentence: WatchedSentence, step: int) -> bool:
+        """Whether the tree of this output token of the sentence was asked for."""
+        return bool(self._chosen(sentence)) and (self._steps is None or step in self._steps)
 
-    def keep(self, number: int, source: Sequence[int], tree: TreeSnapshot) -> None:
+    def keep(self, sentence: WatchedSentence, tree: TreeSnapshot) -> None:
         """Takes a tree; a batch that is searched once more, for want of memory, brings it again."""
-        self._seen[number, tree.step] = (source, tree)
+        for number in self._chosen(sentence):
+            self._seen[number, tree.step] = (sentence.source, tree)
+
+    def _chosen(self, sentence: WatchedSentence) -> frozenset[int]:
+        return self._sentences.intersection(sentence.numbers)
 
     def write(self) -> None:
         """Writes what was kept: behind the search, whose time it must not count as."""
@@ -93,16 +94,14 @@ class TreeRecorder:
         return lines
 
     def _described(self, number: int, source: Sequence[int], tree: TreeSnapshot) -> SearchTree:
-        symbols, eos = self._target_dictionary.symbols, self._target_dictionary.eos()
+        dictionary, symbols = self._source_dictionary, self._target_dictionary.symbols
+        eos = self._target_dictionary.eos()
         columns = (tree.parents, tree.tokens, tree.priors, tree.visits, tree.values)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
         return SearchTree(
             sentence=number,
             step=tree.step,
-            source=tuple(
-                self._source_dictionary[token]
-                for token in source
-                if token != self._source_dictionary.eos()
-            ),
+            source=tuple(dictionary[token] for token in source if token != dictionary.eos()),
             prefix=tuple(symbols[token] for token in tree.prefix),
             choice=tree.choice,
             chosen=tuple(tree.chosen.tolist()),
@@ -116,32 +115,23 @@ class TreeRecorder:
                     value=value,
                     finished=token == eos,
                 )
-                for parent, token, prior, visits, value in zip(
-                    *(column.tolist() for column in columns), strict=True
-                )
+                for parent, token, prior, visits, value in rows
             ),
         )
 
 
+@dataclass(frozen=True)
 class BatchWatcher:
     """Passes a batch's trees on to the recorder; see `search.TreeWatcher`."""
 
-    def __init__(
-        self,
-        recorder: TreeRecorder,
-        batch: Sequence[WatchedSentence],
-        wanted: Mapping[int, frozenset[int]],  # place in the batch -> numbers in the output
-    ) -> None:
-        self._recorder = recorder
-        self._batch = batch
-        self._wanted = wanted
+    recorder: TreeRecorder
+    batch: Sequence[WatchedSentence]
 
     def wants(self, sentence: int, step: int) -> bool:
-        return sentence in self._wanted and self._recorder.wants_step(step)
+        return self.recorder.wants(self.batch[sentence], step)
 
     def see(self, tree: TreeSnapshot) -> None:
-        for number in self._wanted[tree.sentence]:
-            self._recorder.keep(number, self._batch[tree.sentence].source, tree)
+        self.recorder.keep(self.batch[tree.sentence], tree)
 
 
 def make_recorder(
@@ -153,24 +143,16 @@ def make_recorder(
         return None
     sentences = settings["search_tree_sentences"]
     steps = settings["search_tree_steps"]
+    sentences = DEFAULT_SENTENCES if sentences is None else sentences
     try:
         return TreeRecorder(
             Path(folder),
             source_dictionary,
             target_dictionary,
-            sentences=parse_numbers(
-                "--search-tree-sentences", DEFAULT_SENTENCES if sentences is None else sentences, 0
-            ),
+            sentences=parse_numbers("--search-tree-sentences", sentences, 0),
             steps=None if steps is None else parse_numbers("--search-tree-steps", steps, 1),
         )
     except ImportError as error:
         raise ImportError(f"--search-trees {folder}: {error}") from error
     except OSError as error:
         raise ValueError(f"--search-trees {folder}: can't write there: {error}") from error
-
-
-def _make_writable(folder: Path) -> None:
-    """Creates the folder and tries to write in it: better now than after the first search."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=folder):
-        pass

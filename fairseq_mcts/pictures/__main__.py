@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from fairseq_mcts.pictures.drawing import FORMATS, draw_tree
@@ -12,25 +13,19 @@ from fairseq_mcts.pictures.tree_file import load_tree
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m fairseq_mcts.pictures", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.json", help="saved trees")
-    parser.add_argument(
+    count = partial(parser.add_argument, type=_at_least_one, metavar="N")
+    count(
         "--max-nodes",
-        type=_at_least_one,
         default=DEFAULT_MAX_NODES,
-        metavar="N",
         help="show the most visited nodes, at most N of them, equally visited ones all or none; "
         "and the chosen path (default: %(default)s)",
     )
-    parser.add_argument(
-        "--min-visits",
-        type=_at_least_one,
-        metavar="N",
-        help="instead: show the nodes with at least N visits, and the chosen path",
+    count(
+        "--min-visits", help="instead: show the nodes with at least N visits, and the chosen path"
     )
-    parser.add_argument(
+    count(
         "--depth",
-        type=_at_least_one,
         default=DEFAULT_DEPTH,
-        metavar="N",
         help="show at most N tokens below the root (default: %(default)s)",
     )
     parser.add_argument(

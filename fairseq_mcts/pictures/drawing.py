@@ -7,15 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.pictures.captions import (
-    explanation,
-    heading,
-    rest_text,
-    token_label,
-    value_texts,
-    wrapped,
-)
-from fairseq_mcts.pictures.layout import BEND, MARGIN, ROW, Layout, PlacedNode, lay_out
+from fairseq_mcts.pictures import captions
+from fairseq_mcts.pictures.layout import BEND, MARGIN, ROW, PlacedNode, lay_out
 from fairseq_mcts.pictures.pruning import PrunedTree, Pruning, prune
 from fairseq_mcts.pictures.tree_file import SearchTree
 
@@ -84,14 +77,17 @@ class _TreeDrawing:
         from matplotlib.figure import Figure
 
         self._tree = pruned.tree
-        shown = list(pruned.children)
-        values = [self._tree.nodes[number].value for number in shown]
+        shown = [self._tree.nodes[number] for number in pruned.children]
+        values = [node.value for node in shown]
         self._lowest, self._highest = min(values), max(values)
-        self._value_texts = dict(zip(shown, value_texts(values), strict=True))
-        self._layout = self._laid_out(pruned)
+        value_texts = captions.value_texts(values)
+        self._value_texts = dict(zip(pruned.children, value_texts, strict=True))
+        visits_width = max(_text_width(str(node.visits), bold=True) for node in shown)
+        box_width = visits_width + max(map(_text_width, value_texts)) + 3 * MARGIN
+        self._layout = lay_out(pruned, box_width, _text_width)
         width = max(self._layout.width, _LEAST_WIDTH)
-        head = wrapped(heading(self._tree), width, _text_width)
-        foot = wrapped(explanation(pruned), width, _text_width)
+        head = captions.wrapped(captions.heading(self._tree), width, _text_width)
+        foot = captions.wrapped(captions.explanation(pruned), width, _text_width)
         top = -ROW / 2 - _LINE * len(head)
         bottom = self._layout.height + ROW / 2 + _LINE * len(foot)
         self.figure = Figure(figsize=(width + 2 * _FRAME, bottom - top + 2 * _FRAME))
@@ -109,14 +105,6 @@ class _TreeDrawing:
         for node in self._layout.nodes.values():
             self._draw_box(node)
 
-    def _laid_out(self, pruned: PrunedTree) -> Layout:
-        visits = max(
-            _text_width(str(self._tree.nodes[number].visits), bold=True)
-            for number in pruned.children
-        )
-        value = max(_text_width(text) for text in self._value_texts.values())
-        return lay_out(pruned, visits + value + 3 * MARGIN, _text_width)
-
     def _draw_edges(self) -> None:
         chosen = self._tree.chosen
         all_visits = self._tree.nodes[0].visits
@@ -125,10 +113,7 @@ class _TreeDrawing:
             node = self._tree.nodes[number]
             if number == 0:
                 continue
-            style: dict[str, Any] = {
-                "color": _EDGE,
-                "linewidth": 0.5 + 2 * node.visits / all_visits,
-            }
+            style = {"color": _EDGE, "linewidth": 0.5 + 2 * node.visits / all_visits}
             if number in chosen:
                 style = {"color": _CHOSEN, "linewidth": 2.2}
                 if number != chosen[0]:
@@ -136,20 +121,14 @@ class _TreeDrawing:
             placed = self._layout.nodes[number]
             start = self._draw_edge(node.parent, placed.left, placed.row, **style)
             color = _CHOSEN if number in chosen else "black"
-            label = token_label(node.piece)
+            label = captions.token_label(node.piece)
             self._write(start + MARGIN, placed.row - _LIFT, label, va="baseline", color=color)
 
     def _draw_rests(self) -> None:
         for rest in self._layout.rests:
-            self._draw_edge(
-                rest.parent,
-                rest.left - MARGIN,
-                rest.row,
-                color=_FAINT,
-                linewidth=0.6,
-                linestyle=":",
-            )
-            self._write(rest.left, rest.row, rest_text(rest.hidden), color=_FAINT)
+            style = {"color": _FAINT, "linewidth": 0.6, "linestyle": ":"}
+            self._draw_edge(rest.parent, rest.left - MARGIN, rest.row, **style)
+            self._write(rest.left, rest.row, captions.rest_text(rest.hidden), color=_FAINT)
 
     def _draw_edge(self, parent: int, end: float, row: float, **style: Any) -> float:
         """From the box of `parent` to `end` in another row; where the straight part begins."""

@@ -49,9 +49,8 @@ class Layout:
 def lay_out(pruned: PrunedTree, box_width: float, text_width: TextWidth) -> Layout:
     """Places the shown nodes; `text_width` measures tokens and remarks."""
     depths = pruned.tree.depths()
-    token_widths = _token_widths(pruned, depths, box_width, text_width)
     lefts = [0.0]  # of the boxes, by depth
-    for token_width in token_widths:
+    for token_width in _token_widths(pruned, depths, box_width, text_width):
         lefts.append(lefts[-1] + box_width + BEND + token_width)
     nodes: dict[int, PlacedNode] = {}
     rests: list[PlacedRest] = []
@@ -72,18 +71,14 @@ def lay_out(pruned: PrunedTree, box_width: float, text_width: TextWidth) -> Layo
         below = [(child, False) for child in pruned.children[number]]
         if number in pruned.hidden:
             below.append((number, True))
-        entries = [(one, rest, place == 0) for place, (one, rest) in enumerate(below)]
-        waiting += reversed(entries)
+        waiting += reversed([(*one, place == 0) for place, one in enumerate(below)])
     ends = [node.left + box_width for node in nodes.values()]
     ends += [rest.left + text_width(rest_text(rest.hidden)) for rest in rests]
     return Layout(nodes, rests, box_width, max(ends), (rows + 1) * ROW)
 
 
 def _token_widths(
-    pruned: PrunedTree,
-    depths: list[int],
-    box_width: float,
-    text_width: TextWidth,
+    pruned: PrunedTree, depths: list[int], box_width: float, text_width: TextWidth
 ) -> list[float]:
     """Room for the tokens that lead to depth 1, 2, …; remarks may use that of the boxes too."""
     widths = [0.0] * max(depths[number] for number in pruned.children)

@@ -50,7 +50,10 @@ def prune(tree: SearchTree, rule: Pruning) -> PrunedTree:
     chosen = set(tree.chosen)
     min_visits = rule.min_visits
     if min_visits is None:
-        min_visits = _least_visits(tree, depths, rule)
+        within = [number for number, depth in enumerate(depths) if depth <= rule.depth]
+        visits = sorted((tree.nodes[number].visits for number in within), reverse=True)
+        too_many = visits[rule.max_nodes :]
+        min_visits = too_many[0] + 1 if too_many else 1
     children: dict[int, list[int]] = {0: []}
     hidden: dict[int, Hidden] = {}
     for number, node in enumerate(tree.nodes[1:], start=1):
@@ -65,18 +68,3 @@ def prune(tree: SearchTree, rule: Pruning) -> PrunedTree:
     for siblings in children.values():
         siblings.sort(key=lambda one: (one not in chosen, -tree.nodes[one].visits, one))
     return PrunedTree(tree, min_visits, rule.depth, children, hidden)
-
-
-def _least_visits(tree: SearchTree, depths: list[int], rule: Pruning) -> int:
-    """The least number of visits that at most `rule.max_nodes` nodes have."""
-    visits = sorted(
-        (
-            node.visits
-            for node, depth in zip(tree.nodes, depths, strict=True)
-            if depth <= rule.depth
-        ),
-        reverse=True,
-    )
-    if len(visits) <= rule.max_nodes:
-        return 1
-    return visits[rule.max_nodes] + 1  # one more than what the first node too many has

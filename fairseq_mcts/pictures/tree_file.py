@@ -62,7 +62,9 @@ def load_tree(path: Path) -> SearchTree:
     if not isinstance(entries, dict) or entries.pop("format", None) != FORMAT:
         raise ValueError(f'{path}: holds no search tree: its format is not "{FORMAT}"')
     try:
-        tree = _tree(entries)
+        nodes = tuple(TreeNode(**node) for node in entries["nodes"])
+        sequences = {name: tuple(entries[name]) for name in ("source", "prefix", "chosen")}
+        tree = SearchTree(**{**entries, **sequences, "nodes": nodes})
         _check(tree)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: damaged search tree: {error}") from error
@@ -71,12 +73,6 @@ def load_tree(path: Path) -> SearchTree:
 
 def _json(entry: Any) -> str:
     return json.dumps(entry, ensure_ascii=False, allow_nan=False)
-
-
-def _tree(entries: dict[str, Any]) -> SearchTree:
-    nodes = tuple(TreeNode(**node) for node in entries["nodes"])
-    sequences = {name: tuple(entries[name]) for name in ("source", "prefix", "chosen")}
-    return SearchTree(**{**entries, **sequences, "nodes": nodes})
 
 
 def _check(tree: SearchTree) -> None:

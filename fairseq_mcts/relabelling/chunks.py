@@ -4,7 +4,6 @@ import contextlib
 import json
 import shutil
 import zipfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,14 +34,6 @@ class Counts(NamedTuple):
     exact: int  # samples equal to the reference
 
 
-def total_counts(counts: Iterable[Counts]) -> Counts:
-    """Sums up several chunks."""
-    total = Counts(0, 0, 0, 0)
-    for one in counts:
-        total = Counts(*map(sum, zip(total, one, strict=True)))
-    return total
-
-
 @dataclass(frozen=True)
 class ChunkStore:
     """Chunk c holds the rows made of the corpus' rows [c · chunk_rows, (c + 1) · chunk_rows)."""
@@ -62,39 +53,31 @@ class ChunkStore:
         `origin` (paths) is recorded for people and may differ between machines.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / _SETTINGS
-        if not path.exists():
-            with complete_file(path) as stream:
+        if not self.is_begun():
+            with complete_file(self.folder / _SETTINGS) as stream:
                 content = {"settings": settings, "origin": origin}
                 stream.write(json.dumps(content, indent=2, ensure_ascii=False).encode())
         self.refuse_other(settings)
 
     def refuse_other(self, settings: Settings) -> None:
         """Refuses settings that a store which exists was not begun with."""
-        if not self.is_begun():
-            return
-        changed = differences(self.settings()[0], settings)
-        if changed:
+        if self.is_begun() and (changed := differences(self.settings()[0], settings)):
             raise RelabellingError(
                 f"{self.folder} was begun with other settings: {'; '.join(changed)}. Finish it "
                 "with the old ones, or delete it and begin anew"
             )
 
     def settings(self) -> tuple[Settings, Settings]:
-        """Settings and origin that the store was begun with."""
-        self.refuse_unbegun()
-        content = json.loads((self.folder / _SETTINGS).read_text(encoding="utf-8"))
+        """Settings and origin that the store was begun with; refuses one that does not exist."""
+        path = self.folder / _SETTINGS
+        if not self.is_begun():
+            raise RelabellingError(f"{path} does not exist: nothing was relabelled here yet")
+        content = json.loads(path.read_text(encoding="utf-8"))
         return content["settings"], content["origin"]
 
     def is_begun(self) -> bool:
         """Whether the store exists."""
         return (self.folder / _SETTINGS).exists()
-
-    def refuse_unbegun(self) -> None:
-        """Refuses a store that does not exist."""
-        if not self.is_begun():
-            path = self.folder / _SETTINGS
-            raise RelabellingError(f"{path} does not exist: nothing was relabelled here yet")
 
     def finished(self) -> set[int]:
         """Numbers of the chunks that are there."""

@@ -9,6 +9,7 @@ from fairseq.data import data_utils, indexed_dataset
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
 from fairseq_mcts.data.files import complete_file, digest_of_files
+from fairseq_mcts.data.loading import split_names
 from fairseq_mcts.data.scored_folder import SplitNames
 from fairseq_mcts.relabelling.settings import RelabellingError, Settings
 
@@ -28,15 +29,21 @@ class Corpus:
     def digest(self) -> str:
         """A digest of all sentences."""
         files = [
-            self.prefix.with_name(self.prefix.name + language + ending)
+            Path(f"{self.prefix}{language}{ending}")
             for language in (self.names.source_lang, self.names.target_lang)
             for ending in ("", ".idx", ".bin")  # the first is raw text
         ]
         return digest_of_files(path for path in files if path.is_file())
 
-    def too_long(self, positions: int) -> "np.ndarray[Any, np.dtype[np.int64]]":
-        """Rows whose source does not fit into an encoder of so many positions."""
-        return np.flatnonzero(np.asarray(self.sources.sizes) > positions)
+    def refuse_too_long(self, positions: int) -> None:
+        """Refuses sources that do not fit into an encoder of so many positions."""
+        rows = np.flatnonzero(np.asarray(self.sources.sizes) > positions)
+        if len(rows):
+            raise RelabellingError(
+                f"{self.names.split}: {len(rows):,} sources are longer than the policy's "
+                f"{positions} positions, the first in row {rows[0]} with "
+                f"{self.sources.sizes[rows[0]]} tokens; --skip-too-long leaves them out"
+            )
 
 
 def dictionary_paths(folder: Path, source_lang: str, target_lang: str) -> list[Path]:
@@ -64,8 +71,8 @@ def open_task(folder: Path, source_lang: str | None, target_lang: str | None) ->
 
 def open_corpus(task: TranslationTask, folder: Path, split: str) -> Corpus:
     """The sentences of a split, in the order of the files."""
-    source_lang, target_lang = task.cfg.source_lang, task.cfg.target_lang
-    names = SplitNames(folder, split, source_lang, target_lang)
+    names = split_names(task, split, folder)
+    source_lang, target_lang = names.source_lang, names.target_lang
     if names.has_scores():
         raise RelabellingError(
             f"{names.score} exists: {folder} is relabelled already, its targets are samples; give "
@@ -98,13 +105,17 @@ def open_corpus(task: TranslationTask, folder: Path, split: str) -> Corpus:
 
 def corpus_settings(corpus: Corpus, task: TranslationTask, folder: Path) -> Settings:
     """The corpus as far as a result depends on it."""
-    dictionaries = dictionary_paths(folder, corpus.names.source_lang, corpus.names.target_lang)
+    languages = {lang: getattr(corpus.names, lang) for lang in ("source_lang", "target_lang")}
     return {
-        "digest": corpus.digest(),
-        "dictionaries": digest_of_files(dictionaries),
-        "rows": len(corpus),
-        "source_vocabulary": len(task.source_dictionary),
-        "target_vocabulary": len(task.target_dictionary),
+        "split": corpus.names.split,
+        **languages,
+        "data": {
+            "digest": corpus.digest(),
+            "dictionaries": digest_of_files(dictionary_paths(folder, **languages)),
+            "rows": len(corpus),
+            "source_vocabulary": len(task.source_dictionary),
+            "target_vocabulary": len(task.target_dictionary),
+        },
     }
 
 

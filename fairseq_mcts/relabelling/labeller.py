@@ -37,27 +37,21 @@ class BatchLimits:
             yield batch
 
 
+@dataclass(frozen=True)
 class Labeller:
     """Makes scored rows of a corpus' rows; each depends on its own corpus row alone."""
 
-    def __init__(
-        self,
-        sampler: Sampler,
-        metric: Metric,
-        texts: TextDecoders,
-        limits: BatchLimits,
-    ) -> None:
-        self._sampler = sampler
-        self._metric = metric
-        self._texts = texts
-        self._limits = limits
+    sampler: Sampler
+    metric: Metric
+    texts: TextDecoders
+    limits: BatchLimits
 
     def label(
-        self, corpus: Corpus, begin: int, end: int, advance: Callable[[int], object]
+        self, corpus: Corpus, rows: range, advance: Callable[[int], object]
     ) -> tuple[ScoredRows, Counts]:
-        """Scored rows of the corpus' rows [begin, end); `advance` is told of rows done."""
-        sizes = np.asarray(corpus.sources.sizes[begin:end])
-        fitting = begin + np.flatnonzero(sizes <= self._sampler.source_positions)
+        """Scored rows of these rows of the corpus; `advance` is told of rows done."""
+        sizes = np.asarray(corpus.sources.sizes[rows.start : rows.stop])
+        fitting = rows.start + np.flatnonzero(sizes <= self.sampler.source_positions)
         sources = [corpus.sources[row] for row in fitting.tolist()]
         references = [corpus.references[row] for row in fitting.tolist()]
         advance(len(sizes) - len(fitting))
@@ -66,9 +60,9 @@ class Labeller:
         # each sample is a row: sources and references come as often as they have samples
         of_sample = [row for row, several in enumerate(samples) for _ in several]
         flat = [sample for several in samples for sample in several]
-        texts = [self._texts.target.decode(sample) for sample in flat]
+        texts = [self.texts.target.decode(sample) for sample in flat]
         scores = self._scores(texts, sources, references, of_sample, fitting)
-        rows = ScoredRows(
+        scored = ScoredRows(
             TokenRows.of([sources[row].numpy() for row in of_sample]),
             TokenRows.of(flat),
             TokenRows.of([references[row].numpy() for row in of_sample]),
@@ -83,14 +77,14 @@ class Labeller:
                 for sample, row in zip(flat, of_sample, strict=True)
             ),
         )
-        return rows, counts
+        return scored, counts
 
     def _samples(
         self, sources: Sequence[Tensor], advance: Callable[[int], object]
     ) -> list[list[Tokens]]:
         samples: list[list[Tokens]] = [[] for _ in sources]
-        for batch in self._limits.batches([len(source) for source in sources]):
-            results = self._sampler.sample([sources[position] for position in batch])
+        for batch in self.limits.batches([len(source) for source in sources]):
+            results = self.sampler.sample([sources[position] for position in batch])
             for position, result in zip(batch, results, strict=True):
                 samples[position] = result
             advance(len(batch))
@@ -104,19 +98,19 @@ class Labeller:
         of_sample: list[int],
         corpus_rows: npt.NDArray[np.int64],  # [S]
     ) -> Scores:
-        if self._metric.privileged:
+        if self.metric.privileged:
             # unknown words of references are escaped: no sample is to earn by its own <unk>
-            others = self._texts.target.decode_batch(references, escape_unk=True)
+            others = self.texts.target.decode_batch(references, escape_unk=True)
         else:
-            others = self._texts.source.decode_batch(sources)
+            others = self.texts.source.decode_batch(sources)
         paired = [others[row] for row in of_sample]
-        scores = np.asarray(self._metric.score(texts, paired), np.float32)
-        bad = first_bad_score(scores, *self._metric.range)
+        scores = np.asarray(self.metric.score(texts, paired), np.float32)
+        low, high = self.metric.range
+        bad = first_bad_score(scores, low, high)
         if bad is not None:
-            low, high = self._metric.range
             raise RelabellingError(
-                f"--metric {self._metric.name}: gives {scores[bad]} for row "
+                f"--metric {self.metric.name}: gives {scores[bad]} for row "
                 f"{corpus_rows[of_sample[bad]]}, no number in [{low}, {high}]; "
-                f"hypothesis: {texts[bad]!r}; {self._metric.compares_with}: {paired[bad]!r}"
+                f"hypothesis: {texts[bad]!r}; {self.metric.compares_with}: {paired[bad]!r}"
             )
         return scores

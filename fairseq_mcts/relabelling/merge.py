@@ -1,18 +1,13 @@
 """From finished chunks to a folder with scores, a chunk at a time."""
 
 import shutil
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from fairseq_mcts.data.files import process_name, publish, sync
-from fairseq_mcts.data.scored_folder import (
-    ScoredSplitWriter,
-    Scores,
-    SplitNames,
-)
-from fairseq_mcts.relabelling.chunks import ChunkStore, total_counts
+from fairseq_mcts.data.scored_folder import ScoredSplitWriter, Scores
+from fairseq_mcts.relabelling.chunks import ChunkStore, Counts
 from fairseq_mcts.relabelling.settings import RelabellingError, Settings, settings_digest
 
 _BINS = 20
@@ -35,16 +30,12 @@ def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
     digest = settings_digest(settings)
     chunks = range(num_chunks(settings))
     _refuse_missing(store, chunks, num_shards)
-    counts = total_counts(store.read_counts(chunk, digest) for chunk in chunks)
+    of_chunks = (store.read_counts(chunk, digest) for chunk in chunks)
+    counts = Counts(*map(sum, zip(*of_chunks, strict=True)))
     if not counts.rows:
         raise RelabellingError(f"{store.folder}: all {counts.skipped} sources are too long")
 
-    stage = SplitNames(
-        store.folder / f"merged-{process_name()}",
-        store.names.split,
-        store.names.source_lang,
-        store.names.target_lang,
-    )
+    stage = store.names.within(store.folder / f"merged-{process_name()}")
     shutil.rmtree(stage.folder, ignore_errors=True)
     stage.folder.mkdir()
     writer = ScoredSplitWriter(
@@ -53,11 +44,8 @@ def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
         source_vocabulary=settings["data"]["source_vocabulary"],
         target_vocabulary=settings["data"]["target_vocabulary"],
     )
-    lengths = _Lengths()
     for chunk in chunks:
-        rows = store.read(chunk)
-        lengths.add(rows.samples.sizes, rows.references.sizes)
-        writer.add(rows)
+        writer.add(store.read(chunk))
     record = {
         **settings,
         "settings_digest": digest,
@@ -67,7 +55,10 @@ def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
             "skipped_too_long": counts.skipped,
             "empty_samples": counts.empty,
             "samples_equal_to_reference": counts.exact,
-            **lengths.figures(),
+            "sample_tokens": writer.samples.tokens,  # eos counted
+            "reference_tokens": writer.references.tokens,
+            "longest_sample": writer.samples.longest,
+            "longest_reference": writer.references.longest,
         },
         "scores": score_figures(writer.scores, settings["metric"]["range"]),
     }
@@ -80,7 +71,7 @@ def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
     return record
 
 
-def _refuse_missing(store: ChunkStore, chunks: Iterable[int], num_shards: int | None) -> None:
+def _refuse_missing(store: ChunkStore, chunks: range, num_shards: int | None) -> None:
     missing = sorted(set(chunks) - store.finished())
     if not missing:
         return
@@ -90,29 +81,9 @@ def _refuse_missing(store: ChunkStore, chunks: Iterable[int], num_shards: int | 
         behind = sorted({chunk % num_shards for chunk in missing})
         shards = f", of shard {', '.join(map(str, behind))} of {num_shards}"
     raise RelabellingError(
-        f"{store.folder}: {len(missing)} of {num_chunks(store.settings()[0])} chunks are missing "
+        f"{store.folder}: {len(missing)} of {len(chunks)} chunks are missing "
         f"({listing}{shards}); relabel again with the same options, what is finished is kept"
     )
-
-
-class _Lengths:
-    """Tokens of samples and references, eos counted, summed up over chunks."""
-
-    def __init__(self) -> None:
-        self._total = np.zeros(2, np.int64)
-        self._longest = np.zeros(2, np.int64)
-
-    def add(self, *sizes: Any) -> None:
-        self._total += [int(one.sum()) for one in sizes]
-        self._longest = np.maximum(self._longest, [int(one.max(initial=0)) for one in sizes])
-
-    def figures(self) -> dict[str, int]:
-        return {
-            "sample_tokens": int(self._total[0]),
-            "reference_tokens": int(self._total[1]),
-            "longest_sample": int(self._longest[0]),
-            "longest_reference": int(self._longest[1]),
-        }
 
 
 def score_figures(scores: Scores, metric_range: list[float | None]) -> dict[str, Any]:

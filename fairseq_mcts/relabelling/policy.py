@@ -1,7 +1,7 @@
 """The policy that is relabelled with: its checkpoints, and its samples."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +44,10 @@ class Decoding:
 
     def settings(self) -> Settings:
         """What a result depends on."""
-        lengths = {"max_len_a": self.max_len_a, "max_len_b": self.max_len_b}
         if self.samples is None:
+            lengths = {"max_len_a": self.max_len_a, "max_len_b": self.max_len_b}
             return {"method": "greedy", **lengths}
-        return {
-            "method": "sampling",
-            "samples": self.samples,
-            "temperature": self.temperature,
-            "seed": self.seed,
-            **lengths,
-        }
+        return {"method": "sampling", **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -84,14 +78,12 @@ class PolicyFiles:
 class Sampler:
     """Translates batches of sources through the project's own evaluator."""
 
-    def __init__(
-        self, models: Sequence[Network], target_dictionary: Any, decoding: Decoding
-    ) -> None:
+    def __init__(self, models: Sequence[Network], dictionary: Any, decoding: Decoding) -> None:
         self.source_positions = min(int(model.max_positions()[0]) for model in models)
         target_positions = min(int(model.max_decoder_positions()) for model in models)
         self._generator = SearchGenerator(
             models,
-            target_dictionary,
+            dictionary,
             value_models=[],
             decoder=decoding.decoder(),
             limits=Limits(

@@ -2,11 +2,8 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
-
-from fairseq_mcts.metrics.base import Metric
 
 #: nested dictionaries of plain values, as JSON has them
 Settings = dict[str, Any]
@@ -20,16 +17,6 @@ def settings_digest(settings: Settings) -> str:
     """A short name for settings; equal settings have equal names."""
     text = json.dumps(settings, sort_keys=True, allow_nan=False)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def metric_settings(metric: Metric) -> Settings:
-    """A metric as the record of a scored folder describes it."""
-    return {
-        "name": metric.name,
-        "signature": metric.sentence_signature(),
-        "privileged": metric.privileged,
-        "range": [bound if math.isfinite(bound) else None for bound in metric.range],
-    }
 
 
 def differences(before: Settings, now: Settings) -> list[str]:
