@@ -1,7 +1,5 @@
 """Criterion `value`: trains a policy and the value of its prefixes together."""
 
-# ruff: noqa: RUF009 - `option` makes a field of a dataclass
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """The options of both architectures. The defaults are the paper's base size."""
 
 # fairseq reads these annotations and understands `Optional` only.
-# ruff: noqa: RUF009 - `option` makes a field of a dataclass
 
 from dataclasses import dataclass
 from typing import Optional

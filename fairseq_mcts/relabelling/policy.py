@@ -19,9 +19,9 @@ from fairseq_mcts.generators.search_generator import (
 )
 from fairseq_mcts.models.checkpoints import load_models, require_files
 from fairseq_mcts.models.network import Network
-from fairseq_mcts.relabelling.methods import Greedy, Samples, SamplesOptions
+from fairseq_mcts.relabelling.sampling import Samples, SamplesOptions
 from fairseq_mcts.relabelling.settings import Settings
-from fairseq_mcts.search import Decoder, DecoderOptions
+from fairseq_mcts.search import Decoder, make_decoder
 
 Tokens = npt.NDArray[np.int64]  # [T]
 
@@ -39,7 +39,7 @@ class Decoding:
     def decoder(self) -> Decoder[Any]:
         """What makes the translations."""
         if self.samples is None:
-            return Greedy(DecoderOptions())
+            return make_decoder("beam", {"beam": 1})
         return Samples(SamplesOptions(samples=self.samples, temperature=self.temperature))
 
     def settings(self) -> Settings:

@@ -70,11 +70,12 @@ def on_network(
 ) -> list[list[Hypothesis]]:
     given = dict(options)
     constraints = make_constraints(len(BATCH.src_lengths), **COMMON)
-    metric = given.pop("metric", None)
+    metric, highest = given.pop("metric", None), given.pop("highest_value", np.inf)
     decoder = make_decoder(given.pop("search"), given)
     evaluator = NetworkEvaluator(make_members(policies, values, VOCABULARY), VOCABULARY)
     evaluator.begin(sources(BATCH))
-    return run_decoder(decoder, Run(constraints, n_best=2), evaluator, metric).hypotheses
+    run = Run(constraints, n_best=2, highest_value=highest)
+    return run_decoder(decoder, run, evaluator, metric).hypotheses
 
 
 def assert_same(

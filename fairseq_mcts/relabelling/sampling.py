@@ -1,23 +1,10 @@
-"""How relabelling makes translations of a source: decoders without a name on the command line."""
+"""Plain sampling, as relabelling draws translations: a decoder without a name on command lines."""
 
 from dataclasses import dataclass
 
 from fairseq_mcts.search import Decoder, DecoderOptions, Run, option
-from fairseq_mcts.search import beam_kernels as kernels
-from fairseq_mcts.search.beam_search import BeamSearch
 from fairseq_mcts.search.options import at_least_one, positive
 from fairseq_mcts.search.sample_search import SampleSearch
-
-
-class Greedy(Decoder[DecoderOptions]):
-    """The most probable token at every step."""
-
-    name = "greedy"
-    Options = DecoderOptions
-    uses_value = False
-
-    def search(self, run: Run) -> BeamSearch:
-        return BeamSearch(run, width=1, rules=kernels.Rules(run.constraints.eos, kernels.BY_LENGTH))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +24,5 @@ class Samples(Decoder[SamplesOptions]):
 
     def search(self, run: Run) -> SampleSearch:
         return SampleSearch(
-            run,
-            samples=self.options.samples,
-            temperature=self.options.temperature,
-            rank_by="none",
+            run, samples=self.options.samples, temperature=self.options.temperature, rank_by="none"
         )
