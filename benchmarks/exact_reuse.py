@@ -33,10 +33,10 @@ import trained
 import without_memory
 from torch import Tensor
 
-from fairseq_mcts.decoding.network_evaluator import has_value_head
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator, sentence_seed
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.text import TextDecoders, text_decoders
+from fairseq_mcts.models.value_head import has_value_head
 from fairseq_mcts.search import Decoder, make_decoder
 
 SEED = 1

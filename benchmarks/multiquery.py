@@ -20,8 +20,9 @@ import networks
 import numpy as np
 import torch
 
-from fairseq_mcts.decoding.network_evaluator import Member, Vocabulary
+from fairseq_mcts.decoding.member import Member
 from fairseq_mcts.decoding.step_batch import StepBatch, make_step_batch
+from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.models.sizes import SIZES
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.tree import NO_NODE, NO_TOKEN, allocate, new_tree

@@ -34,14 +34,11 @@ import vmcts
 from torch import Tensor
 
 from fairseq_mcts.decoding.feature_pool import FeaturePool
-from fairseq_mcts.decoding.network_evaluator import (
-    Member,
-    NetworkEvaluator,
-    Vocabulary,
-    unfinished_rows,
-)
+from fairseq_mcts.decoding.member import Member
+from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, unfinished_rows
 from fairseq_mcts.decoding.step_batch import StepBatch
 from fairseq_mcts.decoding.stepper import TransformerStepper
+from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.tree import Bool, Tree
 

@@ -49,6 +49,8 @@ def _value(cls: type[Decoder[Any]]) -> str:
 
 
 def _metric(cls: type[Decoder[Any]]) -> str:
+    if cls.uses_metric:
+        return "needed"
     settings = _settings(cls, cls.metric_if)
     return f"with {' or '.join(settings)}" if settings else "–"
 

@@ -1,4 +1,4 @@
-"""`python -m fairseq_mcts`: explains the options that this plugin adds to fairseq's commands.
+"""`python -m fairseq_mcts [--user-dir DIR]`: explains the options that plugins add to fairseq.
 
 fairseq's own `--help` prints and ends before it has asked a plugin for its options.
 """
@@ -7,17 +7,19 @@ import argparse
 import logging
 
 
-def explanations() -> str:
-    """The options of the task, of the models and of the criterions."""
+def explanations(arguments: argparse.Namespace) -> str:
+    """The options of the task, of the models and of the criterions, those of --user-dir too."""
     logging.disable(logging.INFO)  # fairseq tells what else could be installed
     from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
     from fairseq.dataclass.utils import gen_parser_from_dataclass
     from fairseq.models import MODEL_DATACLASS_REGISTRY
     from fairseq.tasks import TASK_DATACLASS_REGISTRY
+    from fairseq.utils import import_user_module
 
     from fairseq_mcts.register import register
 
     register()
+    import_user_module(arguments)
     parts = (
         ("--task", "translation_mcts", TASK_DATACLASS_REGISTRY),
         ("--arch", "multiquery_transformer", MODEL_DATACLASS_REGISTRY),
@@ -35,4 +37,6 @@ def explanations() -> str:
 
 
 if __name__ == "__main__":
-    print(explanations())
+    command = argparse.ArgumentParser(prog="python -m fairseq_mcts", description=__doc__)
+    command.add_argument("--user-dir", help="folder that registers decoders of your own")
+    print(explanations(command.parse_args()))

@@ -1,4 +1,4 @@
-"""What the task loads from a folder with scores: samples to train on, or references to judge by."""
+"""What the task loads from a folder with scores: pairs with scored samples beside them."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from fairseq_mcts.data.scored_folder import ScoredDataError, SplitNames, open_sc
 def load_scored_dataset(
     task: Any, split: str, folder: str, *, combine: bool = False
 ) -> ScoredPairDataset:
-    """The rows of a split with their scores, for training and validation."""
+    """The rows of a split: source, reference, sample and score."""
     cfg = task.cfg
     if cfg.left_pad_target:
         raise ScoredDataError("--left-pad-target: prefixes with values are padded on the right")

@@ -9,22 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from fairseq_mcts.decoding.member import Member, make_members
+from fairseq_mcts.decoding.member import Member
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, index_tensor, make_step_batch
 from fairseq_mcts.decoding.vocabulary import Vocabulary
-from fairseq_mcts.models.value_head import has_value_head
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, without_policies
 from fairseq_mcts.search.faults import find_fault
 from fairseq_mcts.search.tree import Bool, Tree, prefix_tokens
-
-__all__ = [  # with what other packages import from here
-    "Member",
-    "NetworkEvaluator",
-    "SearchMemoryError",
-    "Vocabulary",
-    "has_value_head",
-    "make_members",
-]
 
 
 class SearchMemoryError(RuntimeError):

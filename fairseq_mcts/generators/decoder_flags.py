@@ -27,12 +27,17 @@ def flag(field: str) -> str:
 
 def decoder_flags() -> dict[str, DecoderFlag]:
     """All options of decoders that have flags, by the fields of a configuration: name_width."""
-    return {
-        f"{name}_{option}": DecoderFlag(name, option, info)
-        for name in decoder_names()
-        for option, info in decoder_class(name).option_infos().items()
-        if info.flag
-    }
+    flags: dict[str, DecoderFlag] = {}
+    for name in decoder_names():
+        for option, info in decoder_class(name).option_infos().items():
+            field = f"{name}_{option}"
+            if field in flags:
+                raise ValueError(
+                    f"{flag(field)}: an option of {name!r} and {flags[field].decoder!r}"
+                )
+            if info.flag:
+                flags[field] = DecoderFlag(name, option, info)
+    return flags
 
 
 def as_flag(decoder: str) -> Spelling:
@@ -47,23 +52,22 @@ def as_flag(decoder: str) -> Spelling:
 
 def flags_instead_of(generation_option: str, decoder: str) -> list[str]:
     """What takes the place of one of fairseq's generation options: of `decoder`, or of others."""
-    found = {
-        flag(field): one.decoder
-        for field, one in decoder_flags().items()
-        if one.info.instead_of == generation_option
-    }
-    own = [name for name, owner in found.items() if owner == decoder]
+    flags = decoder_flags()
+    found = [name for name, one in flags.items() if one.info.instead_of == generation_option]
+    own = [name for name in (*found, f"{decoder}_{generation_option}") if name in flags]
+    own = [flag(name) for name in dict.fromkeys(own) if flags[name].decoder == decoder]
     decoders = [
         f"--search {name}"
         for name in decoder_names()
         if decoder_class(name).instead_of == generation_option
     ]
-    return own or [*decoders, *found]
+    return own or [*decoders, *map(flag, found)] or ["fairseq's own beam search"]
 
 
 def metric_settings() -> list[str]:
     """The settings of all decoders that score finished sentences by a metric."""
-    return [
+    always = [f"--search {name}" for name in decoder_names() if decoder_class(name).uses_metric]
+    return always + [
         as_flag(name)(option, value)
         for name in decoder_names()
         for option, values in decoder_class(name).metric_if.items()
@@ -91,7 +95,12 @@ def decoder_from_settings(settings: Mapping[str, Any]) -> Decoder[Any]:
             continue
         value = str(value) if isinstance(value, Enum) else value
         if one.decoder != name:
+            if decoder_class(one.decoder).is_fairseqs_own and value == one.info.default:
+                continue  # checkpoints of version 0.1 hold it
             raise ValueError(f"{flag(field)} {value}: has no effect with --search {name}")
+        choices = one.info.flag_choices
+        if choices and value not in choices:
+            raise ValueError(f"{flag(field)} {value}: is none of {', '.join(choices)}")
         given[one.option] = value
     preset = settings["search_preset"]
     try:

@@ -1,4 +1,4 @@
-"""Everything that can be refused about a decoding before a model or a metric is loaded.
+"""Everything that can be refused about a decoding before a value or a metric is loaded.
 
 One place for whoever decodes: the task's generators and the sweep.
 """
@@ -33,6 +33,7 @@ def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) 
         # a scorer that compares with the source may need the text, whatever decodes
         refused = (*OF_SEARCHES, *OF_VALUES, *OF_TREES, "search_metric")
         _refuse(settings, refused, f"has no effect with --search {decoder.name}", with_value=True)
+        _check_normalization(decoder, generation)
         return decoder
     refuse_unsupported(decoder.name, generation, defaults)
     how = f"--search {decoder.name}, as it is set,"
@@ -77,6 +78,14 @@ def _check_metric(settings: Mapping[str, Any], decoder: Decoder[Any], how: str) 
         if asking is not None:
             setting = as_flag(decoder.name)(asking, getattr(decoder.options, asking))
         raise ValueError(f"{setting} needs --search-metric")
+
+
+def _check_normalization(decoder: Decoder[Any], generation: Any) -> None:
+    """GNMT's is done by a generator of its own, which fairseq's alignments have too."""
+    for name in ("print_alignment", "unnormalized"):
+        if decoder.options.normalization == "gnmt" and getattr(generation, name, None):
+            setting = as_flag(decoder.name)("normalization", "gnmt")
+            raise ValueError(f"{setting}: not with {flag(name)}")
 
 
 def _check_trees(settings: Mapping[str, Any], decoder: Decoder[Any]) -> None:

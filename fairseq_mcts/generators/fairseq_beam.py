@@ -33,15 +33,12 @@ class GnmtBeamGenerator(SequenceGenerator):  # type: ignore[misc]
 def build_fairseq_beam(
     build: Callable[[type | None], SequenceGenerator],
     decoder: Decoder[Any],
-    generation: Any,
     generator_class: type | None,
 ) -> SequenceGenerator:
     """fairseq's generator, which `build` makes of the class it is given, as `decoder` sets it."""
     if decoder.options.normalization == "gnmt":
-        if generator_class is not None or getattr(generation, "print_alignment", None):
-            raise ValueError("--beam-normalization gnmt: not with --print-alignment")
-        if getattr(generation, "unnormalized", False):
-            raise ValueError("--beam-normalization gnmt: not with --unnormalized")
+        if generator_class is not None:
+            raise ValueError(f"{generator_class.__name__}: does not normalise as GNMT does")
         generator_class = GnmtBeamGenerator
     generator = build(generator_class)
     _count_evaluations(generator, DecodingStatistics(decoder.name))

@@ -1,4 +1,4 @@
-"""fairseq's own generation options: which ones the searches honour, and which they refuse."""
+"""fairseq's own generation options that the searches refuse; all others they honour."""
 
 from typing import Any
 

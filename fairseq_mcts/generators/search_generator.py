@@ -12,13 +12,9 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
-from fairseq_mcts.decoding.network_evaluator import (
-    Member,
-    NetworkEvaluator,
-    SearchMemoryError,
-    Vocabulary,
-    make_members,
-)
+from fairseq_mcts.decoding.member import Member, make_members
+from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, SearchMemoryError
+from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.generators.output_lines import PrintedHypothesis
 from fairseq_mcts.generators.search_metric import SearchMetric
 from fairseq_mcts.generators.statistics import DecodingStatistics

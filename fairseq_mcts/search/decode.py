@@ -1,7 +1,9 @@
 """The entry point for any model: `decode`."""
 
 import math
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fairseq_mcts.search.compiled import announce_compilation
@@ -31,14 +33,16 @@ def run_decoder(
     if not decoder.needs_metric:
         metric = None  # nothing would ask it
     scorer = Scorer(metric) if metric is not None else None
-    search = decoder.search(run if not decoder.reranks else run.keeping_all())
+    search = decoder.search(replace(run, n_best=None) if decoder.reranks else run)
     timing = drive(search, evaluator, scorer)
     results = search.results()
     if decoder.reranks:
+        begun = time.perf_counter()
         results = [
             decoder.rerank(sentence, finished, scorer)[: run.n_best]
             for sentence, finished in enumerate(results)
         ]
+        timing.search += time.perf_counter() - begun  # the metric's part included
     return Decoded(results, timing, search.tree.capacity, search.num_bytes)
 
 

@@ -8,7 +8,7 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -51,10 +51,6 @@ class Run:
     @property
     def num_sentences(self) -> int:
         return len(self.constraints.max_len)
-
-    def keeping_all(self) -> "Run":
-        """The same with all finished sentences as results."""
-        return replace(self, n_best=None)
 
     def __post_init__(self) -> None:
         if self.n_best is not None and self.n_best < 1:
@@ -196,7 +192,10 @@ class Decoder(ABC, Generic[OptionsT]):
         settings: dict[str, Any] = {}
         if preset is not None:
             if preset not in cls.presets:
-                raise OptionError("preset", f"{preset!r} is none that {cls.name!r} has")
+                known = ", ".join(map(repr, cls.presets)) or "none"
+                raise OptionError(
+                    "preset", f"{preset!r} is none of {cls.name!r}, which has {known}"
+                )
             settings.update(cls.presets[preset])
         if budget is not None:
             count = cls.count_for_budget(budget)

@@ -89,7 +89,7 @@ class DecoderOptions:
         for name, info in option_infos(type(self)).items():
             given = getattr(self, name)
             wrong = _not_a_choice(given, info.choices) if info.choices else None
-            if info.check is not None:
+            if wrong is None and info.check is not None:
                 wrong = info.check(given)
             if wrong is not None:
                 raise OptionError(name, wrong)  # the complaint holds the value

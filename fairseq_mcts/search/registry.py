@@ -47,6 +47,9 @@ def _refuse_incomplete(name: str, cls: type[Decoder[Any]]) -> None:
     options = getattr(cls, "Options", None)
     if not (isinstance(options, type) and issubclass(options, DecoderOptions)):
         raise TypeError(f"decoder {name!r}: its Options must be a subclass of DecoderOptions")
+    own = [other for other, known in _DECODERS.items() if known.is_fairseqs_own and other != name]
+    if cls.is_fairseqs_own and own:
+        raise TypeError(f"decoder {name!r}: set is_fairseqs_own = False, {own[0]!r} is that one")
     infos = cls.option_infos()
     named = [*cls.value_unless, *cls.metric_if]
     named += [] if cls.budget_option is None else [cls.budget_option]

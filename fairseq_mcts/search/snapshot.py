@@ -21,7 +21,9 @@ class TreeSnapshot:
     priors: Float64  # [n] of these tokens, as the search weighs them; 1 for node 0
     visits: Int32  # [n] 1 + those of all children; a finished sentence counts its own
     values: Float64  # [n] Q: what the backup makes of a node's own value and all below
-    own_values: Float64  # [n] what the network or the metric said of the prefix itself
+    # [n] what the network or the metric said of the prefix itself; NaN for unfinished prefixes of
+    # searches with rollouts, which ask for neither
+    own_values: Float64
     # [n] visits and Q as the parent's row has them, where selection looks; 0 for node 0
     edge_visits: Int32
     edge_values: Float64
@@ -60,6 +62,7 @@ def take_snapshot(tree: Tree, statistics: Statistics, state: State, rules: Rules
     chosen = _chosen_slots(tree, statistics, root, rules)
     edges = statistics.children[above, actions]  # [n - 1]
     scored = (tree.token[slots] == rules.eos) & rules.score_finished
+    network_values = np.nan if rules.rollouts else tree.value[slots]
     return TreeSnapshot(
         sentence=int(tree.sentence[root]),
         prefix=prefix_tokens(tree, slots[:1])[0],
@@ -68,7 +71,7 @@ def take_snapshot(tree: Tree, statistics: Statistics, state: State, rules: Rules
         priors=np.concatenate([[1.0], tree.actions["weight"][above, actions]]),
         visits=statistics.nodes["visits"][slots],
         values=statistics.nodes["q"][slots],
-        own_values=np.where(scored, statistics.nodes["score"][slots], tree.value[slots]),
+        own_values=np.where(scored, statistics.nodes["score"][slots], network_values),
         edge_visits=np.concatenate([np.zeros(1, np.int32), edges["visits"]]),
         edge_values=np.concatenate([[0.0], edges["q"]]),
         choice=CHOICE_NAMES[rules.choose],

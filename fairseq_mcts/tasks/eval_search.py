@@ -34,11 +34,6 @@ class EvalSearch:
 
     def check(self) -> None:
         """Refuses what does not go together."""
-        if self._cfg.eval_bleu and self._cfg.search_trees is not None:
-            raise ValueError(
-                f"--search-trees {self._cfg.search_trees}: not in validations, each of which would "
-                "overwrite the trees of the last; use fairseq-generate"
-            )
         if not self.is_wanted:
             return
         if not self._cfg.eval_bleu:
@@ -52,6 +47,11 @@ class EvalSearch:
         The decoders' options on the command line are those of --eval-search: beside it, --eval-bleu
         itself goes without them.
         """
+        if self._cfg.search_trees is not None:
+            raise ValueError(
+                f"--search-trees {self._cfg.search_trees}: not in validations, each of which would "
+                "overwrite the trees of the last; use fairseq-generate"
+            )
         options = json.loads(self._cfg.eval_bleu_args)
         if not self.is_wanted:
             return Namespace(**options), None

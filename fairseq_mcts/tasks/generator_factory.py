@@ -1,5 +1,6 @@
 """Builds the generators of the searches: their metric, their value, their text, their trees."""
 
+import dataclasses
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
@@ -7,7 +8,6 @@ from typing import Any, Optional
 import torch
 from fairseq import utils
 
-from fairseq_mcts.decoding.network_evaluator import has_value_head
 from fairseq_mcts.generators import output_lines
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
 from fairseq_mcts.generators.tree_recorder import make_recorder
@@ -15,6 +15,7 @@ from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.models.checkpoints import load_models
 from fairseq_mcts.models.network import Network
+from fairseq_mcts.models.value_head import has_value_head
 from fairseq_mcts.search import Decoder
 from fairseq_mcts.tasks.text import TaskText
 
@@ -49,15 +50,7 @@ class GeneratorFactory:
             self._task.target_dictionary,
             value_models=value_models,
             decoder=decoder,
-            limits=Limits(
-                max_len_a=getattr(generation, "max_len_a", 0),
-                max_len_b=getattr(generation, "max_len_b", 200),
-                min_len=getattr(generation, "min_len", 1),
-                match_source_len=getattr(generation, "match_source_len", False),
-                no_repeat_ngram_size=getattr(generation, "no_repeat_ngram_size", 0),
-                unk_penalty=getattr(generation, "unkpen", 0),
-                n_best=getattr(generation, "nbest", 1),
-            ),
+            limits=_limits(generation),
             # fairseq's commands seed torch with --seed before they build a generator
             seed=torch.initial_seed(),
             metric=metric,
@@ -102,6 +95,14 @@ class GeneratorFactory:
                 raise ValueError(f"--value-path {path}: holds a model without a value head")
             model.make_generation_fast_()
         return models
+
+
+def _limits(generation: Any) -> Limits:
+    """fairseq's generation options, as far as they are given."""
+    names = {"n_best": "nbest", "unk_penalty": "unkpen"}  # others have fairseq's names
+    fields = {field.name: names.get(field.name, field.name) for field in dataclasses.fields(Limits)}
+    given = {ours: getattr(generation, theirs, None) for ours, theirs in fields.items()}
+    return Limits(**{name: value for name, value in given.items() if value is not None})
 
 
 def _build_metric(spec: Optional[str]) -> Optional[Metric]:

@@ -46,11 +46,7 @@ def make_config() -> type[TranslationConfig]:
     twice = sorted({flag(name) for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"a decoder's option has a flag that exists already: {', '.join(twice)}")
-    config = make_dataclass(
-        "TranslationMctsConfig",
-        [*search_fields(), *_validation_fields()],
-        bases=(TranslationConfig,),
-    )
+    config = make_dataclass("TranslationMctsConfig", fields, bases=(TranslationConfig,))
     config.__module__ = __name__
     config.__doc__ = "Options of translation, of the decoders and of validation with them."
     return config

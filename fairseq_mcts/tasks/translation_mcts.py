@@ -21,11 +21,11 @@ from omegaconf import OmegaConf, open_dict
 
 from fairseq_mcts.data.loading import load_scored_dataset, split_names
 from fairseq_mcts.data.value_range import observed_range, refuse_narrow_range, set_value_range
-from fairseq_mcts.decoding.network_evaluator import has_value_head
 from fairseq_mcts.generators.decoding_checks import check_decoding, refuse_misspelt
 from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
+from fairseq_mcts.models.value_head import has_value_head
 from fairseq_mcts.scoring.sources import SOURCES
 from fairseq_mcts.search.registry import decoder_class, on_registration
 from fairseq_mcts.tasks.eval_search import EvalSearch
@@ -218,7 +218,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 extra_gen_cls_kwargs=extra_gen_cls_kwargs,
                 prefix_allowed_tokens_fn=prefix_allowed_tokens_fn,
             )
-            return build_fairseq_beam(build, decoder, args, seq_gen_cls)
+            return build_fairseq_beam(build, decoder, seq_gen_cls)
         if prefix_allowed_tokens_fn is not None:
             raise ValueError(f"prefix_allowed_tokens_fn: not with --search {decoder.name}")
         self._prefix_size = getattr(args, "prefix_size", 0)

@@ -10,7 +10,7 @@ from fairseq.models import ARCH_CONFIG_REGISTRY
 from fairseq.models.lstm import LSTMModel
 from fairseq.models.transformer import TransformerModel
 
-from fairseq_mcts.decoding.network_evaluator import Vocabulary
+from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel, TowerValueHead
 from fairseq_mcts.models.value_head import has_value_head
 from tests.models.toys import DUAL, EOS, PAD, POLICY, Batch, make_batch, make_model, toy_task

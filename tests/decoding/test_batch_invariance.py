@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
+from fairseq_mcts.decoding.member import make_members
+from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.evaluator import Answers, Question
 from fairseq_mcts.search.tree import NO_NODE, NO_TOKEN, Tree, allocate, new_tree

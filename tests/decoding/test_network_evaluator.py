@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from fairseq_mcts.decoding.network_evaluator import Member, NetworkEvaluator, make_members
+from fairseq_mcts.decoding.member import Member, make_members
+from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator
 from fairseq_mcts.decoding.placement import Placement
 from fairseq_mcts.search import Hypothesis, Run, decode, make_decoder, run_decoder
 from fairseq_mcts.search.constraints import make_constraints

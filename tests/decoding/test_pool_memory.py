@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
+from fairseq_mcts.decoding.member import make_members
+from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator
 from fairseq_mcts.search import Run, make_decoder
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.driver import drive

@@ -3,7 +3,8 @@
 import torch
 from fairseq.modules import PositionalEmbedding
 
-from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, make_members
+from fairseq_mcts.decoding.member import make_members
+from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator
 from fairseq_mcts.decoding.stepper import position_rows
 from fairseq_mcts.search import Run, make_decoder
 from fairseq_mcts.search.constraints import make_constraints

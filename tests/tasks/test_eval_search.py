@@ -69,9 +69,15 @@ def test_every_validation_starts_anew() -> None:
     [
         ({}, "^--eval-search needs --eval-bleu"),
         ({"eval_bleu": True, "search": "mcts"}, "^--search mcts: give either this or --eval"),
-        ({"eval_bleu": True, "search_trees": "here"}, "^--search-trees here: not in validations"),
     ],
 )
 def test_what_does_not_go_together(options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         eval_search(3, **options).check()
+
+
+def test_trees_are_not_written_in_validations() -> None:
+    search = eval_search(3, eval_bleu=True, search_trees="here")
+    search.check()  # what a checkpoint was trained with does no harm elsewhere
+    with pytest.raises(ValueError, match=r"^--search-trees here: not in validations"):
+        search.decoding_options()
