@@ -84,8 +84,7 @@ _summary = _Summary()
 
 
 def install(statistics: DecodingStatistics, warnings: Callable[[], list[str]] = list) -> None:
-    """Makes the commands, if one of them runs, print extra lines and end with the summary and
-    with warnings, which are asked for then."""
+    """Makes fairseq's commands print extra lines, and end with the summary and the warnings."""
     for name in (*_COMMANDS, "__main__"):
         module = sys.modules.get(name)
         # otherwise not loaded, or a main program of the user's own

@@ -210,8 +210,10 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         return None if self._kept is None else self._kept.members
 
     def _take_members(self) -> list[Member]:
-        """The models, their weights ordered for decoding: those of the last batch if they were kept
-        and nothing has changed. A batch that fails leaves none behind."""
+        """The models, ordered for decoding: those that the last batch kept, if nothing changed.
+
+        They are taken away first, so that a batch that fails leaves none behind.
+        """
         kept, self._kept = self._kept, None
         if kept is not None and kept.state == self._state_of_weights():
             return kept.members
@@ -223,8 +225,10 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         )
 
     def _keep(self, members: list[Member]) -> None:
-        """For the next batch, but only of models that fairseq has made ready for inference: others
-        may be trained meanwhile, by optimizers that torch does not see changing weights."""
+        """Keeps the models for the next batch, if fairseq has made them ready for inference.
+
+        Others may be trained meanwhile, by optimizers that torch does not see changing weights.
+        """
         models = (*self.model.models, *self._value_models)
         if all(getattr(model, "_is_generation_fast", False) for model in models):
             self._kept = _KeptMembers(members, self._state_of_weights())

@@ -75,8 +75,7 @@ def update_q(statistics: Statistics, slot: int, value: float, rules: Rules) -> N
 
 @compiled
 def chosen_action(tree: Tree, statistics: Statistics, node: int, rules: Rules) -> int:
-    """The visited child with the most visits or the highest Q, -1 if there is none; of equal ones
-    that with the higher prior."""
+    """The visited child with the most visits or the highest Q, -1 if there is none."""
     best_action = -1
     for action in range(tree.prefixes[node].num_actions):
         child = statistics.children[node, action]

@@ -110,9 +110,7 @@ class MctsSearch(TreeStore):
         return self.constraints.requests(self.tree, slots), candidates
 
     def _to_evaluate(self) -> Int32:
-        """Slots that active sentences wait for. If they are few, a call of the network takes
-        little longer for some more: then also slots that will probably be wanted next, and the
-        policies of all."""
+        """The slots that active sentences wait for, and guesses beside them if they are few."""
         wanted = self._wanted(records.EVALUATION)
         if len(wanted) >= self._prefetch:
             self.question = self._leaf
@@ -158,8 +156,7 @@ class MctsSearch(TreeStore):
         self._statistics.nodes["score"][self._scored_slots] = scores
 
     def _look_at_decision(self, sentence: int) -> None:
-        """While a token's search tree is whole: the trace, who else watches, and the finished
-        sentences in it."""
+        """Takes from a token's whole search tree what was asked for: trace, snapshot, sentences."""
         root = int(self._states[sentence]["root"])
         if self._watcher is not None and self._watcher.wants(
             sentence, int(self.tree.depth[root]) + 1
