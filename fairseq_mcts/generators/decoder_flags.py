@@ -32,9 +32,7 @@ def decoder_flags() -> dict[str, DecoderFlag]:
         for option, info in decoder_class(name).option_infos().items():
             field = f"{name}_{option}"
             if field in flags:
-                raise ValueError(
-                    f"{flag(field)}: an option of {name!r} and {flags[field].decoder!r}"
-                )
+                raise ValueError(f"{flag(field)}: {name!r} and {flags[field].decoder!r} share it")
             if info.flag:
                 flags[field] = DecoderFlag(name, option, info)
     return flags

@@ -99,6 +99,7 @@ def _check_trees(settings: Mapping[str, Any], decoder: Decoder[Any]) -> None:
 def _check_n_best(n_best: int, decoder: Decoder[Any]) -> None:
     most = decoder.most_hypotheses
     if most is not None and n_best > most:
-        count = decoder.budget_option
-        what = f"{most}" if count is None else as_flag(decoder.name)(count, most)
+        count, what = decoder.budget_option, f"--search {decoder.name}, which finds {most},"
+        if count is not None and getattr(decoder.options, count) == most:
+            what = as_flag(decoder.name)(count, most)
         raise ValueError(f"--nbest {n_best}: more than {what} gives")

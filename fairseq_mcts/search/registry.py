@@ -52,6 +52,7 @@ def _refuse_incomplete(name: str, cls: type[Decoder[Any]]) -> None:
         raise TypeError(f"decoder {name!r}: set is_fairseqs_own = False, {own[0]!r} is that one")
     infos = cls.option_infos()
     named = [*cls.value_unless, *cls.metric_if]
+    named += [other for info in infos.values() for other in info.no_effect_with]
     named += [] if cls.budget_option is None else [cls.budget_option]
     named += [option for preset in cls.presets.values() for option in preset]
     for option in named:

@@ -70,7 +70,7 @@ def test_two_decoders_must_not_share_a_flag() -> None:
     class KOptions(DecoderOptions):
         k: int = option(1, "clashes with --sr-top-k")
 
-    with pytest.raises(ValueError, match=r"^--sr-top-k: an option of 'sr_top' and 'sr'"):
+    with pytest.raises(ValueError, match=r"^--sr-top-k: 'sr_top' and 'sr' share it"):
         register_decoder("sr_top")(type("SrTop", (Warm,), {"Options": KOptions}))
     assert "sr_top_k" in decoder_flags()
 

@@ -133,8 +133,8 @@ def check_max_len_a(run: Run) -> None:
 
 
 def check_min_len(run: Run) -> None:
-    assert min(lengths(run.tokens())) < 12
-    assert min(lengths(run.tokens(min_len=12))) >= 12
+    least = min(lengths(run.tokens())) + 3  # how long sentences are depends on the processor
+    assert min(lengths(run.tokens(min_len=least))) >= least
 
 
 def check_match_source_len(run: Run) -> None:

@@ -38,6 +38,11 @@ class WidthOptions(DecoderOptions):
     width: int = option(3, "candidates", check=at_least_one)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Misspelt(WidthOptions):
+    depth: int = option(1, "steps", no_effect_with={"widht": 1})
+
+
 class Wide(Decoder[WidthOptions]):
     """Looks far and wide."""
 
@@ -80,6 +85,7 @@ def test_names_that_would_make_no_flags(name: str) -> None:
         ({"budget_option": "height"}, "'height' is none of its options"),
         ({"presets": {"paper": {"depth": 3}}}, "'depth' is none of its options"),
         ({"metric_if": {"leaf": ("rollout",)}}, "'leaf' is none of its options"),
+        ({"Options": Misspelt}, "'widht' is none of its options"),
     ],
 )
 def test_a_class_that_contradicts_itself(attributes: dict[str, Any], complaint: str) -> None:
