@@ -137,10 +137,11 @@ def timed_walk(clock: Clock) -> Iterator[list[float]]:
     durations: list[float] = []
     walk = mcts_kernels.advance
 
-    def timed(*arguments: Any) -> None:
+    def timed(*arguments: Any) -> int:
         begun = clock()
-        walk(*arguments)
+        count = walk(*arguments)
         durations.append(clock() - begun)
+        return count
 
     mcts_kernels.advance = timed
     try:
@@ -162,12 +163,15 @@ def tree_seconds(model: Model, batch: int, simulations: int, actions: int, clock
     begun = clock()
     search = new_search(batch, simulations, actions, max_len=simulations + 2)
     seconds = clock() - begun
-    for _ in range(1 + simulations):  # the root, then one new node a simulation
+    evaluated = 0
+    while evaluated < 1 + simulations:  # the root, then one new node a simulation
         begun = clock()
         requests, _ = search.advance()
         seconds += clock() - begun
-        if len(requests) != batch:
-            raise AssertionError("a simulation needed no evaluation: not the tree to be measured")
+        if not search.question.policy_only:  # those are read of nodes that are evaluated already
+            evaluated += 1
+            if len(requests) != batch:
+                raise AssertionError("a simulation needed no evaluation: not what is measured")
         answers = evaluator.evaluate(search.tree, requests, search.question)
         begun = clock()
         search.receive_answers(requests, answers)

@@ -50,19 +50,19 @@ def descend(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> t
     node = state.root
     number = state.tree_number
     lowest, highest = state.lowest, state.highest
+    if not tree.prefixes[node].has_policy:
+        return node, False
+    action = select_at_root(tree, statistics, state, rules)
     while True:
-        if not tree.prefixes[node].has_policy:
-            return node, False
-        if node == state.root:
-            action = select_at_root(tree, statistics, state, rules)
-        else:
-            action = select_action(tree, statistics, node, lowest, highest, rules.c_puct)
         child = tree.actions[node, action].child
         if child == NO_NODE:
             child = new_node(tree, statistics, node, action)
         if statistics.nodes[child].tree_number != number or tree.prefixes[child].token == rules.eos:
             return child, True
         node = child
+        if not tree.prefixes[node].has_policy:
+            return node, False
+        action = select_action(tree, statistics, node, lowest, highest, rules.c_puct)
 
 
 @compiled

@@ -6,7 +6,7 @@ compiled walks of `mcts_kernels` carry along in `Rules`: a new one is a code and
 
 import math
 
-from fairseq_mcts.search.compiled import compiled
+from fairseq_mcts.search.compiled import compiled, compiled_inline
 from fairseq_mcts.search.mcts_records import Rules, State, Statistics
 from fairseq_mcts.search.tree import Tree
 
@@ -24,7 +24,7 @@ CHOICES = {"visits": BY_VISITS, "value": BY_VALUE}
 CHOICE_NAMES = {code: name for name, code in CHOICES.items()}
 
 
-@compiled
+@compiled_inline
 def select_at_root(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> int:
     """The action that a simulation takes at the root: by the same rule as below it."""
     lowest, highest = state.lowest, state.highest
@@ -62,7 +62,7 @@ def select_action(
     return best_action
 
 
-@compiled
+@compiled_inline
 def update_q(statistics: Statistics, slot: int, value: float, rules: Rules) -> None:
     """Takes a value that is backed up through `slot`, whose visits already count it."""
     node = statistics.nodes[slot]
