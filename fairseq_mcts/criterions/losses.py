@@ -56,6 +56,12 @@ def feature_distance(features: Tensor, other: Tensor, counted: Tensor) -> Tensor
     return squares[counted].sum()
 
 
+def from_first(counted: Tensor, first: Tensor) -> Tensor:
+    """bool [B, T]: those of the counted positions that have read at least `first` [B] tokens."""
+    positions = torch.arange(counted.shape[1], device=counted.device)
+    return counted & (positions >= first.unsqueeze(1))
+
+
 def last_positions(counted: Tensor) -> Tensor:
     """bool [B, T]: only the last of each row's counted positions."""
     following = F.pad(counted[:, 1:], (0, 1), value=False)

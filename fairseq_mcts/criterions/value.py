@@ -144,7 +144,7 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
     ) -> Tensor:
         """Mean over the positions times the number of tokens, unweighted; logs under `prefix`."""
         scored = sample["scored"]
-        counted = scored["prev_output_tokens"].ne(self._pad)  # [B, n + 2]
+        counted = losses.from_first(scored["prev_output_tokens"].ne(self._pad), scored["first"])
         if str(self.cfg.value_positions) == "finished":
             counted = losses.last_positions(counted)
         sigma = self.cfg.hl_gauss_sigma if str(self.cfg.value_target) == "hl-gauss" else None
@@ -161,10 +161,10 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         return loss
 
     def _source_keys(self, sample: dict[str, Any]) -> Tensor:
-        """[B] float64: equal for equal sources only, as far as 52 bits can tell."""
+        """[B] float64: equal for rows of equal sources only, as far as 52 bits can tell."""
         sources = sample["net_input"]["src_tokens"].cpu()
         keys = [hash(tuple(row[row.ne(self._pad)].tolist())) % 2**52 for row in sources]
-        return torch.tensor(keys, dtype=torch.float64)
+        return torch.tensor(keys, dtype=torch.float64)[sample["scored"]["source"].cpu()]
 
     def _refuse_frozen_policy(self, model: Network) -> None:
         if self.cfg.policy_weight and getattr(model, "policy_is_frozen", False):
@@ -220,12 +220,18 @@ def refuse_idle_options(cfg: ValueCriterionConfig) -> None:
 def reading_the_source(sample: dict[str, Any]) -> dict[str, Tensor]:
     """The input of the network: sources, and the samples whose prefixes have values."""
     fed = sample["scored"]["prev_output_tokens"]
-    return {**sample["net_input"], "prev_output_tokens": fed}
+    return {**of_rows(sample, sample["net_input"]), "prev_output_tokens": fed}
 
 
 def reading_the_reference(sample: dict[str, Any]) -> dict[str, Tensor]:
     """The same with references in place of the sources."""
-    return {**reading_the_source(sample), **sample["scored"]["reference"]}
+    return {**reading_the_source(sample), **of_rows(sample, sample["scored"]["reference"])}
+
+
+def of_rows(sample: dict[str, Any], of_sources: dict[str, Tensor]) -> dict[str, Tensor]:
+    """An encoder's input of a batch's G sources as one of its B rows."""
+    source = sample["scored"]["source"]
+    return {name: of_sources[name][source] for name in ("src_tokens", "src_lengths")}
 
 
 def judged_values(

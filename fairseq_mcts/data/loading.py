@@ -1,18 +1,32 @@
 """What the task loads from a folder with scores: pairs with scored samples beside them."""
 
+import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairseq.data import AppendTokenDataset, StripTokenDataset, TruncateDataset
+import numpy as np
+from fairseq.data import AppendTokenDataset, ConcatDataset, StripTokenDataset, TruncateDataset
 
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
-from fairseq_mcts.data.scored_folder import ScoredDataError, SplitNames, open_scored_split
+from fairseq_mcts.data.scored_folder import (
+    ScoredDataError,
+    ScoredSplit,
+    SplitNames,
+    open_scored_split,
+)
+from fairseq_mcts.data.source_groups import SourceGroups
+
+logger = logging.getLogger(__name__)
 
 
 def load_scored_dataset(
     task: Any, split: str, folder: str, *, combine: bool = False
 ) -> ScoredPairDataset:
-    """The rows of a split: source, reference, sample and score."""
+    """The sources of a split, each with its reference and its rows of sample and score.
+
+    `combine` adds the splits SPLIT1, SPLIT2, … of the folder, as fairseq-train does.
+    """
     cfg = task.cfg
     if cfg.left_pad_target:
         raise ScoredDataError("--left-pad-target: prefixes with values are padded on the right")
@@ -20,29 +34,47 @@ def load_scored_dataset(
         raise ScoredDataError("--num-batch-buckets: not for data with scores")
     if cfg.load_alignments:
         raise ScoredDataError("--load-alignments: data with scores have none")
-    second = split_names(task, f"{split}1", folder)
-    if combine and second.source.with_name(second.source.name + ".idx").is_file():
-        raise ScoredDataError(
-            f"{second.source}.idx: splits with scores are not combined; put the parts into "
-            "folders of their own and give them as DATA1:DATA2"
-        )
-    opened = open_scored_split(split_names(task, split, folder))
-    sources = opened.sources
+    rows_per_source = cfg.rows_per_source if split == cfg.train_subset else None
+    if rows_per_source is not None and rows_per_source < 1:
+        raise ScoredDataError(f"--rows-per-source {rows_per_source}: must be at least 1")
+    names = split_names(task, split, folder)
+    parts = [open_scored_split(part) for part in (names.parts() if combine else [names])]
+    groups = [SourceGroups.of(part.rows, len(part.scores)) for part in parts]
+    for part, of_part in zip(names.parts(), groups, strict=False):
+        rows = int(of_part.counts.sum())
+        logger.info(f"{folder} {part.split}: {rows:,} scored rows of {len(of_part):,} sources")
+    sources = _joined([part.sources for part in parts])
     if cfg.truncate_source:
         eos = task.source_dictionary.eos()
         words = TruncateDataset(StripTokenDataset(sources, eos), cfg.max_source_positions - 1)
         sources = AppendTokenDataset(words, eos)
     return ScoredPairDataset(
         sources,
-        opened.samples,
-        opened.references,
-        opened.scores,
+        _joined([part.samples for part in parts]),
+        _joined([part.references for part in parts]),
+        np.concatenate([part.scores for part in parts]) if len(parts) > 1 else parts[0].scores,
+        groups=SourceGroups.joined(groups),
+        first=_first(parts),
+        rows_per_source=rows_per_source,
         pad=task.target_dictionary.pad(),
         eos=task.target_dictionary.eos(),
         left_pad_source=cfg.left_pad_source,
         shuffle=split != "test",
         pad_to_multiple=cfg.required_seq_len_multiple,
     )
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return ConcatDataset(parts) if len(parts) > 1 else parts[0]
+
+
+def _first(parts: Sequence[ScoredSplit]) -> Any:
+    """[N] from which prefix on scores count; a split of format 1 has none: from the empty one."""
+    columns = [
+        np.zeros(len(part.scores), np.int32) if part.rows is None else part.rows["first"]
+        for part in parts
+    ]
+    return np.concatenate(columns) if len(columns) > 1 else columns[0]
 
 
 def split_names(task: Any, split: str, folder: str | Path) -> SplitNames:

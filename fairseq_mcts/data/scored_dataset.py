@@ -1,5 +1,7 @@
 """The dataset of samples with their scores, for the criterions `value` and `hybrid`."""
 
+import logging
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,13 +11,19 @@ from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
 
 from fairseq_mcts.data.scored_folder import ScoredDataError, Scores
+from fairseq_mcts.data.source_groups import SourceGroups
+
+logger = logging.getLogger(__name__)
 
 Indices = npt.NDArray[np.int64]
 Sizes = npt.NDArray[np.int32]
 
 
 class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
-    """Rows of source x, sample ŷ = y1 .. yn eos, reference and score(ŷ).
+    """Sources x with their references and rows of sample ŷ = y1 .. yn eos and score(ŷ).
+
+    An item is a source with all its rows, so that a batch keeps them together: its values can be
+    compared, and its encoder runs once.
 
     The decoder is fed eos y1 .. yn eos, so that the value head also sees finished sentences. That
     is one token more than fairseq feeds: lengths here count n + 2 tokens of a sample. References
@@ -25,13 +33,16 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
 
     def __init__(
         self,
-        sources: Any,
+        sources: Any,  # of N rows, as all of these
         samples: Any,
         references: Any,
         scores: Scores,  # [N]
         *,
         pad: int,
         eos: int,
+        groups: SourceGroups | None = None,  # None: each row is a source of its own
+        first: Any = None,  # [N] see scored_folder.ROW; None: 0
+        rows_per_source: int | None = None,  # at most so many in a batch, others in each epoch
         left_pad_source: bool = True,
         shuffle: bool = True,
         pad_to_multiple: int = 1,
@@ -47,61 +58,77 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         self._references = references
         self._sentences = (sources, samples, references)
         self._scores = scores
+        self._groups = SourceGroups.of(None, len(scores)) if groups is None else groups
+        self._first = first
         self._pad = pad
         self._eos = eos
         self._left_pad_source = left_pad_source
         self._shuffle = shuffle
         self._pad_to_multiple = pad_to_multiple
+        self._rows_per_source = rows_per_source
+        self._max_tokens: int | None = None  # of a batch
+        self._seed = self._epoch = 1  # of the draw of rows
 
     def __len__(self) -> int:
-        return len(self._scores)
+        return len(self._groups)
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        sample = self._samples[index]
-        if not len(sample) or sample[-1] != self._eos:
-            raise ScoredDataError(f"row {index}: its sample does not end in eos")
+        most = int(self._num_rows(index))
+        rows = self._groups.drawn_rows(index, most, seed=self._seed, epoch=self._epoch)
+        samples = [self._samples[row] for row in rows]
+        for row, sample in zip(rows, samples, strict=True):
+            if not len(sample) or sample[-1] != self._eos:
+                raise ScoredDataError(f"row {row}: its sample does not end in eos")
         return {
             "id": index,
-            "source": self._sources[index],
-            "target": self._references[index],
-            "sample": sample,
-            "score": float(self._scores[index]),
+            "source": self._sources[rows[0]],
+            "target": self._references[rows[0]],
+            "samples": samples,
+            "scores": [float(self._scores[row]) for row in rows],
+            "first": [0 if self._first is None else int(self._first[row]) for row in rows],
         }
 
     def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
-        """A batch of B rows, longest source first.
+        """A batch of G sources, the longest first, and their B rows.
 
-        It is fairseq's usual batch of sources and references, whoever reads it: `id` [B],
-        `nsentences`, `ntokens`, `target` [B, R] = reference eos, and `net_input` with `src_tokens`
-        [B, S], `src_lengths` [B] and `prev_output_tokens` [B, R] = eos reference.
+        It is fairseq's usual batch of sources and references, whoever reads it: `id` [G],
+        `nsentences`, `ntokens`, `target` [G, R] = reference eos, and `net_input` with `src_tokens`
+        [G, S], `src_lengths` [G] and `prev_output_tokens` [G, R] = eos reference.
 
-        Beside it stands what values are learned from. `scored`: `score` [B] float64,
-        `prev_output_tokens` [B, T] = eos y1 .. yn eos, `target` [B, T] = y1 .. yn eos and padding
-        (nothing follows the closing eos), `ntokens`, which counts y1 .. yn eos, and `reference`,
-        whose `src_tokens` [B, R] and `src_lengths` [B] are as an encoder takes them.
+        Beside it stands what values are learned from. `scored`: `source` [B] int64, the place in
+        0 .. G - 1 of a row's source, those of a source one after the other; `score` [B] float64;
+        `first` [B] int64, from how many tokens on the score is that of the prefix (see
+        scored_folder.ROW); `prev_output_tokens` [B, T] = eos y1 .. yn eos, `target` [B, T] =
+        y1 .. yn eos and padding (nothing follows the closing eos), `ntokens`, which counts
+        y1 .. yn eos, and `reference`, whose `src_tokens` [G, R] and `src_lengths` [G] are as an
+        encoder takes them.
         """
         if not samples:
             return {}
-        rows = sorted(samples, key=lambda row: -len(row["source"]))  # stable
-        references = [row["target"] for row in rows]
+        items = sorted(samples, key=lambda item: -len(item["source"]))  # stable
+        references = [item["target"] for item in items]
         return {
-            "id": torch.tensor([row["id"] for row in rows]),
-            "nsentences": len(rows),
+            "id": torch.tensor([item["id"] for item in items]),
+            "nsentences": len(items),
             "ntokens": sum(map(len, references)),
             "net_input": {
-                **self._encoder_input([row["source"] for row in rows]),
+                **self._encoder_input([item["source"] for item in items]),
                 "prev_output_tokens": self._padded([one.roll(1) for one in references]),
             },
             "target": self._padded(references),
-            "scored": self._scored(rows, references),
+            "scored": self._scored(items, references),
         }
 
-    def _scored(self, rows: list[dict[str, Any]], references: list[Tensor]) -> dict[str, Any]:
-        samples = [row["sample"] for row in rows]
+    def _scored(self, items: list[dict[str, Any]], references: list[Tensor]) -> dict[str, Any]:
+        samples = [sample for item in items for sample in item["samples"]]
         eos, none = samples[0].new_tensor([self._eos]), samples[0].new_tensor([self._pad])
+        scores = [score for item in items for score in item["scores"]]
+        places = [place for place, item in enumerate(items) for _ in item["samples"]]
         return {
+            "source": torch.tensor(places),
             # float64, because fairseq rounds all float32 of a batch under --fp16 and --bf16
-            "score": torch.tensor([row["score"] for row in rows], dtype=torch.float64),
+            "score": torch.tensor(scores, dtype=torch.float64),
+            "first": torch.tensor([first for item in items for first in item["first"]]),
             "prev_output_tokens": self._padded([torch.cat([eos, one]) for one in samples]),
             "target": self._padded([torch.cat([one, none]) for one in samples]),
             "ntokens": sum(map(len, samples)),
@@ -120,36 +147,91 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
             sentences, self._pad, left_pad=left, pad_to_multiple=self._pad_to_multiple
         )
 
+    # -- sizes: of a source's longest row, whichever rows are drawn --
+
     def _encoder_sizes(self, indices: Any) -> Any:
-        return np.maximum(self._sources.sizes[indices], self._references.sizes[indices])
+        rows = self._groups.first_rows[indices]
+        return np.maximum(self._sources.sizes[rows], self._references.sizes[rows])
 
     def _decoder_sizes(self, indices: Any) -> Any:
-        return self._samples.sizes[indices] + 1  # the eos in front
+        return self._longest_samples[indices] + 1  # the eos in front
+
+    @cached_property
+    def _longest_samples(self) -> Sizes:  # [G]
+        return self._groups.greatest(np.asarray(self._samples.sizes))
+
+    def _num_rows(self, indices: Any) -> Any:
+        """How many rows of these sources a batch gets."""
+        rows = self._groups.counts[indices]
+        if self._rows_per_source is not None:
+            rows = np.minimum(rows, self._rows_per_source)
+        if self._max_tokens is not None and self._groups.has_several:
+            rows = np.minimum(rows, np.maximum(1, self._max_tokens // self._decoder_sizes(indices)))
+        return rows
 
     def num_tokens(self, index: int) -> int:
-        """What the row counts for under --max-tokens."""
-        return max(self.size(index))
+        """What the source with its rows counts for under --max-tokens."""
+        return int(self.num_tokens_vec(np.array([index]))[0])
 
     def num_tokens_vec(self, indices: Indices) -> Sizes:
-        """`num_tokens` of many rows."""
-        return np.maximum(self._encoder_sizes(indices), self._decoder_sizes(indices))
+        """`num_tokens` of many sources."""
+        of_rows = self._num_rows(indices) * self._decoder_sizes(indices)
+        return np.maximum(self._encoder_sizes(indices), of_rows)
 
     def size(self, index: int) -> tuple[int, int]:
-        """Positions that the row needs of encoder and decoder."""
+        """Positions that the source and its rows need of encoder and decoder."""
         return int(self._encoder_sizes(index)), int(self._decoder_sizes(index))
 
+    # -- batches --
+
     def ordered_indices(self) -> Indices:
-        """Rows by length of their source, then of their sample; equals shuffled if asked for."""
+        """Sources by length, then by their longest sample; equals shuffled if asked for."""
         if self._shuffle:
             indices = np.random.permutation(len(self)).astype(np.int64)  # noqa: NPY002
         else:
             indices = np.arange(len(self), dtype=np.int64)
-        for sizes in (self._samples.sizes, self._sources.sizes):
+        for sizes in (self._longest_samples, self._sources.sizes[self._groups.first_rows]):
             indices = indices[np.argsort(sizes[indices], kind="stable")]
         return indices
 
+    def batch_by_size(
+        self,
+        indices: Indices,
+        max_tokens: int | None = None,
+        max_sentences: int | None = None,
+        required_batch_size_multiple: int = 1,
+    ) -> Any:
+        """fairseq's; sources that alone have too many rows for a batch get as many as fit."""
+        wanted = self._num_rows(indices)
+        self._max_tokens = max_tokens
+        reduced = np.flatnonzero(self._num_rows(indices) < wanted)
+        if len(reduced):
+            logger.info(
+                f"{len(reduced):,} of {len(indices):,} sources have more rows than --max-tokens "
+                f"{max_tokens} allows: batches get as many as fit, others in each epoch"
+            )
+        return super().batch_by_size(
+            indices,
+            max_tokens=max_tokens,
+            max_sentences=max_sentences,
+            required_batch_size_multiple=required_batch_size_multiple,
+        )
+
+    def set_seed(self, seed: int) -> None:
+        """The seed of the rows that are drawn where a batch does not get all."""
+        self._seed = seed
+
+    def set_epoch(self, epoch: int) -> None:
+        """The rows that are drawn are others in each epoch."""
+        self._epoch = epoch
+
+    @property
+    def can_reuse_epoch_itr_across_epochs(self) -> bool:
+        """Not where rows are drawn: workers that live on would never hear of a new epoch."""
+        return not self._groups.has_several
+
     def filter_indices_by_size(self, indices: Indices, max_sizes: Any) -> tuple[Indices, list[int]]:
-        """The rows that fit into (encoder, decoder) positions, and those that do not."""
+        """The sources that fit with all rows into (encoder, decoder) positions, and the others."""
         if max_sizes is None:
             return indices, []
         both = (max_sizes, max_sizes) if isinstance(max_sizes, (int, float)) else max_sizes
@@ -163,6 +245,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         return all(getattr(part, "supports_prefetch", False) for part in self._sentences)
 
     def prefetch(self, indices: Indices) -> None:
-        """Reads the sentences of these rows into memory."""
+        """Reads the sentences of these sources into memory."""
+        rows = np.array([row for index in indices for row in self._groups.rows(int(index))])
         for part in self._sentences:
-            part.prefetch(indices)
+            part.prefetch(rows)

@@ -1,5 +1,7 @@
 """A binarised data folder with scores: source x, sample ŷ, reference y and score(ŷ) in each row.
 
+A source may have several rows, one after the other.
+
 For a split and the languages s and t the folder holds
 
     SPLIT.s-t.s.bin/.idx            sources
@@ -7,6 +9,9 @@ For a split and the languages s and t the folder holds
                                     translation task reads the folder as pairs (x, ŷ)
     SPLIT.s-t.reference.t.bin/.idx  references, under a name that fairseq never looks for
     SPLIT.s-t.score.npy             float32 [N]; its presence tells that the split has scores
+    SPLIT.s-t.rows.npy              [N] of ROW: which source a row is of, and what its score means.
+                                    Folders of format 1 lack it: there each row is a source of its
+                                    own, and its score counts for all prefixes of the sample
     SPLIT.s-t.relabel.json          how the split was made: metric, policy, decoding, figures
     dict.s.txt, dict.t.txt          the dictionaries
 
@@ -26,6 +31,17 @@ from fairseq.data import data_utils, indexed_dataset
 from fairseq_mcts.data.token_file import TokenFileWriter, TokenRows
 
 Scores = npt.NDArray[np.float32]
+Rows = npt.NDArray[Any]  # of ROW
+
+ROW = np.dtype(
+    [
+        ("source", np.int64),  # number of the source; those of a split ascend
+        # The score is that of prefixes of at least so many tokens of y1 .. yn eos: 0 are all of
+        # them, n + 1 is the finished sentence alone.
+        ("first", np.int32),
+        ("method", np.int8),  # how the sample was made: a place in the record's "methods"
+    ]
+)
 
 _BLOCK = 2**20  # scores looked at together
 
@@ -47,11 +63,22 @@ class SplitNames:
         self.sample = folder / f"{self.pair}.{target_lang}"
         self.reference = folder / f"{self.pair}.reference.{target_lang}"
         self.score = folder / f"{self.pair}.score.npy"
+        self.rows = folder / f"{self.pair}.rows.npy"
         self.record = folder / f"{self.pair}.relabel.json"
 
     def within(self, folder: Path) -> "SplitNames":
         """The same split in another folder."""
         return SplitNames(folder, self.split, self.source_lang, self.target_lang)
+
+    def parts(self) -> list["SplitNames"]:
+        """This split and, as fairseq counts them, SPLIT1, SPLIT2, … as far as they exist."""
+        parts = [self]
+        while True:
+            split = f"{self.split}{len(parts)}"
+            part = SplitNames(self.folder, split, self.source_lang, self.target_lang)
+            if not part.source.with_name(part.source.name + ".idx").is_file():
+                return parts
+            parts.append(part)
 
     def has_scores(self) -> bool:
         """Whether the split was relabelled, to its end."""
@@ -66,6 +93,7 @@ class ScoredSplit:
     samples: Any
     references: Any
     scores: Scores  # [N], memory-mapped
+    rows: Rows | None  # [N], memory-mapped; None: of format 1
     record: dict[str, Any]
 
 
@@ -97,7 +125,33 @@ def open_scored_split(names: SplitNames) -> ScoredSplit:
         what = "no number" if math.isnan(scores[row]) else f"outside [{low}, {high}]"
         raise ScoredDataError(f"{names.score}: row {row} has score {scores[row]}: {what}")
     sources, samples, references = opened
-    return ScoredSplit(sources, samples, references, scores, record)
+    rows = _open_rows(names, np.asarray(samples.sizes), record)
+    return ScoredSplit(sources, samples, references, scores, rows, record)
+
+
+def _open_rows(
+    names: SplitNames,
+    sample_sizes: npt.NDArray[np.int32],  # [N], eos counted
+    record: dict[str, Any],
+) -> Rows | None:
+    if not names.rows.is_file():
+        return None
+    rows: Rows = np.load(names.rows, mmap_mode="r")
+    if rows.dtype != ROW or rows.shape != sample_sizes.shape:
+        raise ScoredDataError(
+            f"{names.rows}: expected {ROW} [{len(sample_sizes)}], found {rows.dtype} "
+            f"{list(rows.shape)}"
+        )
+    methods = record.get("methods", ())
+    source, first, method = rows["source"], rows["first"], rows["method"]
+    for wrong, what in (
+        (np.flatnonzero(source[1:] < source[:-1]) + 1, "its source stands before the last row's"),
+        (np.flatnonzero((first < 0) | (first > sample_sizes)), "its first prefix is none"),
+        (np.flatnonzero((method < 0) | (method >= len(methods))), "its method has no name"),
+    ):
+        if len(wrong):
+            raise ScoredDataError(f"{names.rows}: row {wrong[0]} is {rows[wrong[0]]}: {what}")
+    return rows
 
 
 def read_record(names: SplitNames) -> dict[str, Any]:
@@ -137,6 +191,7 @@ class ScoredRows(NamedTuple):
     samples: TokenRows
     references: TokenRows
     scores: Scores  # [R]
+    rows: Rows  # [R]
 
 
 class ScoredSplitWriter:
@@ -153,17 +208,21 @@ class ScoredSplitWriter:
         self.scores: np.memmap[Any, np.dtype[np.float32]] = np.lib.format.open_memmap(
             names.score, mode="w+", dtype=np.float32, shape=(num_rows,)
         )
+        self.rows: np.memmap[Any, np.dtype[Any]] = np.lib.format.open_memmap(
+            names.rows, mode="w+", dtype=ROW, shape=(num_rows,)
+        )
 
     @property
     def paths(self) -> list[Path]:
         """All files, the one that makes the split a scored one last."""
         sentences = [path for writer in self._sentences for path in writer.paths]
-        return [*sentences, self._names.record, self._names.score]
+        return [*sentences, self._names.rows, self._names.record, self._names.score]
 
     def add(self, rows: ScoredRows) -> None:
         """Appends rows."""
         begin = self.samples.rows
         self.scores[begin : begin + len(rows.scores)] = rows.scores
+        self.rows[begin : begin + len(rows.rows)] = rows.rows
         for writer, sentences in zip(self._sentences, rows[:3], strict=True):
             writer.add(sentences)
 
@@ -175,5 +234,6 @@ class ScoredSplitWriter:
         for writer in self._sentences:
             writer.finish()
         self.scores.flush()
+        self.rows.flush()
         text = json.dumps(record, indent=2, ensure_ascii=False, sort_keys=True, allow_nan=False)
         self._names.record.write_text(text + "\n", encoding="utf-8")

@@ -89,6 +89,7 @@ class ChunkStore:
             "digest": np.array(settings_digest(settings)),
             "counts": np.array(counts, np.int64),
             "scores": rows.scores,
+            "rows": rows.rows,
         }
         for name in _SENTENCES:
             sentences: TokenRows = getattr(rows, name)
@@ -113,7 +114,7 @@ class ChunkStore:
             sources, samples, references = (
                 TokenRows(arrays[f"{name}.tokens"], arrays[f"{name}.sizes"]) for name in _SENTENCES
             )
-            return ScoredRows(sources, samples, references, arrays["scores"])
+            return ScoredRows(sources, samples, references, arrays["scores"], arrays["rows"])
 
     def remove(self) -> None:
         """Deletes the chunks; the split must be complete."""

@@ -7,13 +7,14 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from fairseq_mcts.data.scored_folder import ScoredRows, Scores, first_bad_score
+from fairseq_mcts.data.scored_folder import ROW, Rows, ScoredRows, Scores, first_bad_score
 from fairseq_mcts.data.token_file import TokenRows
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoders
 from fairseq_mcts.relabelling.chunks import Counts
 from fairseq_mcts.relabelling.corpus import Corpus
 from fairseq_mcts.relabelling.policy import Sampler, Tokens
+from fairseq_mcts.relabelling.sampling import METHODS
 from fairseq_mcts.relabelling.settings import RelabellingError
 
 
@@ -67,6 +68,7 @@ class Labeller:
             TokenRows.of(flat),
             TokenRows.of([references[row].numpy() for row in of_sample]),
             scores,
+            self._rows(fitting[of_sample]),
         )
         counts = Counts(
             rows=len(flat),
@@ -78,6 +80,13 @@ class Labeller:
             ),
         )
         return scored, counts
+
+    def _rows(self, sources: npt.NDArray[np.int64]) -> Rows:
+        """What the folder says of rows of these sources [R]."""
+        rows = np.zeros(len(sources), ROW)
+        rows["source"] = sources
+        rows["method"] = METHODS.index(self.sampler.method)
+        return rows
 
     def _samples(
         self, sources: Sequence[Tensor], advance: Callable[[int], object]

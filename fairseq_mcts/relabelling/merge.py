@@ -8,6 +8,7 @@ import numpy as np
 from fairseq_mcts.data.files import process_name, publish, sync
 from fairseq_mcts.data.scored_folder import ScoredSplitWriter, Scores
 from fairseq_mcts.relabelling.chunks import ChunkStore, Counts
+from fairseq_mcts.relabelling.sampling import METHODS
 from fairseq_mcts.relabelling.settings import RelabellingError, Settings, settings_digest
 
 _BINS = 20
@@ -51,6 +52,7 @@ def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
         "settings_digest": digest,
         "origin": origin,
         "rows": counts.rows,
+        "methods": list(METHODS),
         "counts": {
             "skipped_too_long": counts.skipped,
             "empty_samples": counts.empty,

@@ -79,6 +79,7 @@ class Sampler:
     """Translates batches of sources through the project's own evaluator."""
 
     def __init__(self, models: Sequence[Network], dictionary: Any, decoding: Decoding) -> None:
+        self.method = "greedy" if decoding.samples is None else "sample"
         self.source_positions = min(int(model.max_positions()[0]) for model in models)
         target_positions = min(int(model.max_decoder_positions()) for model in models)
         self._generator = SearchGenerator(

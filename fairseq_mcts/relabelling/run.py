@@ -67,7 +67,7 @@ class Recipe:
         """What a result depends on."""
         metric = self.metric
         return {
-            "format": 1,
+            "format": 2,
             "policy": self.policy.settings(),
             "metric": {
                 "name": metric.name,

@@ -40,7 +40,7 @@ def unset_search_fields() -> dict[str, Any]:
 
 def make_config() -> type[TranslationConfig]:
     """The configuration with the options of all decoders that are registered now."""
-    fields = [*search_fields(), *_validation_fields()]
+    fields = [*search_fields(), *_training_fields(), *_validation_fields()]
     names = [name for name, _, _ in fields]
     names += [one.name for one in dataclasses.fields(TranslationConfig)]
     twice = sorted({flag(name) for name in names if names.count(name) > 1})
@@ -48,7 +48,7 @@ def make_config() -> type[TranslationConfig]:
         raise ValueError(f"a decoder's option has a flag that exists already: {', '.join(twice)}")
     config = make_dataclass("TranslationMctsConfig", fields, bases=(TranslationConfig,))
     config.__module__ = __name__
-    config.__doc__ = "Options of translation, of the decoders and of validation with them."
+    config.__doc__ = "Options of translation, of the decoders, of scored data and of validation."
     return config
 
 
@@ -159,6 +159,18 @@ def _budget_options() -> str:
         for name, cls in ((name, decoder_class(name)) for name in decoder_names())
         if cls.budget_option is not None and not cls.is_fairseqs_own
     )
+
+
+def _training_fields() -> list[Field]:
+    return [
+        _field(
+            "rows_per_source",
+            Optional[int],
+            None,
+            "data with scores: at most so many rows of a source in a batch of training, others "
+            "in each epoch (default: all, as far as --max-tokens allows)",
+        ),
+    ]
 
 
 def _validation_fields() -> list[Field]:

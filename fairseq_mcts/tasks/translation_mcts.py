@@ -20,6 +20,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf, open_dict
 
 from fairseq_mcts.data.loading import load_scored_dataset, split_names
+from fairseq_mcts.data.scored_dataset import ScoredPairDataset
 from fairseq_mcts.data.value_range import observed_range, refuse_narrow_range, set_value_range
 from fairseq_mcts.generators.decoding_checks import check_decoding, refuse_misspelt
 from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
@@ -85,7 +86,11 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         """Least and greatest training score, if there are any."""
         folders = utils.split_paths(self.cfg.data)
         return observed_range(
-            [split_names(self, self.cfg.train_subset, folder) for folder in folders]
+            [
+                part
+                for folder in folders
+                for part in split_names(self, self.cfg.train_subset, folder).parts()
+            ]
         )
 
     def _prepare_decoding(self, model: Network) -> None:
@@ -141,6 +146,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         first epoch, unless it is told to make new ones for each: after a resumption it would go on
         with others.
         """
+        if isinstance(dataset, ScoredPairDataset):
+            dataset.set_seed(options.get("seed", 1))
         if (
             options.get("update_epoch_batch_itr", False)
             or options.get("disable_iterator_cache", False)

@@ -49,6 +49,8 @@ class Rows:
                 "score": self.scores,
                 "reference": {"src_tokens": reference, "src_lengths": reference.ne(PAD).sum(1)},
                 "ntokens": sum(len(sample) + 1 for sample in self.samples),
+                "source": torch.arange(len(self.samples)),
+                "first": torch.zeros(len(self.samples), dtype=torch.int64),
             },
             "nsentences": len(self.samples),
             "id": torch.arange(len(self.samples)),

@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from fairseq_mcts.data.scored_folder import ScoredRows, ScoredSplitWriter, SplitNames
+from fairseq_mcts.data.scored_folder import ROW, ScoredRows, ScoredSplitWriter, SplitNames
 from fairseq_mcts.data.token_file import TokenRows
 
 Sentences = list[npt.NDArray[np.int64]]
 
 VOCABULARY = 30
 PAD, EOS = 1, 2
-RECORD = {"metric": {"name": "bleu", "range": [0.0, 1.0]}}
+RECORD = {"metric": {"name": "bleu", "range": [0.0, 1.0]}, "methods": ["greedy", "sample"]}
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ def scored(tmp_path: Path) -> ScoredFolder:
     samples = random_sentences(dice, 50, 12)
     references = random_sentences(dice, 50, 11)
     scores = dice.random(50, dtype=np.float32)
+    rows = np.zeros(50, ROW)
+    rows["source"] = np.arange(50)
     names = SplitNames(tmp_path, "train", "en", "de")
     writer = ScoredSplitWriter(
         names, 50, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY
@@ -55,6 +57,7 @@ def scored(tmp_path: Path) -> ScoredFolder:
                 TokenRows.of(samples[part]),
                 TokenRows.of(references[part]),
                 scores[part],
+                rows[part],
             )
         )
     writer.finish(RECORD)

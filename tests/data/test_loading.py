@@ -3,12 +3,13 @@
 import shutil
 from typing import Any
 
+import numpy as np
 import pytest
 from fairseq.data import Dictionary
 from fairseq.tasks.translation import TranslationConfig
 
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
-from fairseq_mcts.data.scored_folder import ScoredDataError
+from fairseq_mcts.data.scored_folder import ScoredDataError, SplitNames
 from fairseq_mcts.tasks.search_config import make_config
 from fairseq_mcts.tasks.translation_mcts import TranslationMctsTask
 from tests.data.conftest import VOCABULARY
@@ -40,8 +41,9 @@ def test_a_row_is_a_pair_with_a_scored_sample_beside_it(task: Any, scored: Any) 
     row = dataset[7]
     assert row["source"].tolist() == scored.sources[7].tolist()
     assert row["target"].tolist() == scored.references[7].tolist()
-    assert row["sample"].tolist() == scored.samples[7].tolist()
-    assert row["score"] == scored.scores[7]
+    assert [sample.tolist() for sample in row["samples"]] == [scored.samples[7].tolist()]
+    assert row["scores"] == [scored.scores[7]]
+    assert row["first"] == [0]
 
 
 def test_data_without_scores_are_left_to_fairseq(task: Any, scored: Any) -> None:
@@ -94,9 +96,41 @@ def test_options_without_a_meaning_for_scores_are_refused(
         task.load_dataset("train")
 
 
-def test_a_split_in_parts_is_refused(task: Any, scored: Any) -> None:
+def test_a_split_in_parts_is_combined(task: Any, scored: Any) -> None:
+    """As fairseq-train reads train, train1, … of a folder together; one of them is of format 1."""
     for path in scored.names.folder.glob("train.*"):
         shutil.copy(path, path.with_name(path.name.replace("train", "train1")))
-    with pytest.raises(ScoredDataError, match=r"train1\.en-de\.en\.idx: splits with scores"):
-        task.load_dataset("train", combine=True)
+    SplitNames(scored.names.folder, "train1", "en", "de").rows.unlink()
+    task.load_dataset("train", combine=True)
+    dataset = task.dataset("train")
+    assert len(dataset) == 100
+    for row, item in ((7, dataset[7]), (7, dataset[57])):
+        assert item["source"].tolist() == scored.sources[row].tolist()
+        assert item["samples"][0].tolist() == scored.samples[row].tolist()
+        assert item["scores"] == [scored.scores[row]]
     task.load_dataset("train", combine=False)
+    assert len(task.dataset("train")) == 50
+
+
+def test_a_part_without_scores_is_refused(task: Any, scored: Any) -> None:
+    for path in scored.names.folder.glob("train.*"):
+        shutil.copy(path, path.with_name(path.name.replace("train", "train1")))
+    SplitNames(scored.names.folder, "train1", "en", "de").score.unlink()
+    with pytest.raises(ScoredDataError, match=r"train1\.en-de\.score\.npy does not exist"):
+        task.load_dataset("train", combine=True)
+
+
+def test_rows_of_a_source_are_limited_in_training_only(task: Any, scored: Any) -> None:
+    rows = np.load(scored.names.rows)
+    rows["source"] //= 5  # ten sources with five rows
+    np.save(scored.names.rows, rows)
+    for path in scored.names.folder.glob("train.*"):
+        shutil.copy(path, path.with_name(path.name.replace("train", "valid")))
+    task.cfg.rows_per_source = 3
+    for split, count in (("train", 3), ("valid", 5)):
+        task.load_dataset(split)
+        assert len(task.dataset(split)) == 10
+        assert len(task.dataset(split)[4]["samples"]) == count
+    task.cfg.rows_per_source = 0
+    with pytest.raises(ScoredDataError, match="--rows-per-source 0: must be at least 1"):
+        task.load_dataset("train")

@@ -8,7 +8,8 @@ import torch
 from fairseq.data import LanguagePairDataset
 
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
-from fairseq_mcts.data.scored_folder import ScoredDataError, open_scored_split
+from fairseq_mcts.data.scored_folder import ROW, ScoredDataError, open_scored_split
+from fairseq_mcts.data.source_groups import SourceGroups
 from tests.data.conftest import EOS, PAD
 
 
@@ -167,6 +168,91 @@ def test_a_sample_without_eos_is_refused_with_its_row(scored: Any) -> None:
     dataset = ScoredPairDataset(
         samples, samples, samples, np.zeros(2, np.float32), pad=PAD, eos=EOS
     )
-    assert dataset[0]["score"] == 0
+    assert dataset[0]["scores"] == [0]
     with pytest.raises(ScoredDataError, match="row 1: its sample does not end in eos"):
         dataset[1]
+
+
+GROUPS = (0, 4, 5, 12, 30, 50)  # first rows of five sources, and the number of rows
+
+
+def make_grouped(scored: Any, **options: Any) -> ScoredPairDataset:
+    """Rows of a source should have its first row's source and reference: the others are unread."""
+    first = np.array([len(sample) // 2 for sample in scored.samples], np.int32)
+    groups = SourceGroups(np.array(GROUPS))
+    return make_dataset(scored, groups=groups, first=first, **options)
+
+
+def test_a_batch_keeps_the_rows_of_a_source_together(scored: Any) -> None:
+    dataset = make_grouped(scored)
+    assert len(dataset) == 5
+    batch = dataset.collater([dataset[index] for index in (2, 0, 1)])
+    order = sorted((2, 0, 1), key=lambda group: -len(scored.sources[GROUPS[group]]))
+    assert batch["id"].tolist() == order
+    assert batch["nsentences"] == 3
+    sources = [scored.sources[GROUPS[group]].tolist() for group in order]
+    assert batch["net_input"]["src_tokens"].tolist() == padded(sources, left=True)
+    references = [scored.references[GROUPS[group]].tolist() for group in order]
+    assert batch["target"].tolist() == padded(references, left=False)
+
+    rows = [row for group in order for row in range(GROUPS[group], GROUPS[group + 1])]
+    places = [
+        place for place, group in enumerate(order) for _ in range(GROUPS[group], GROUPS[group + 1])
+    ]
+    of_rows = batch["scored"]
+    assert of_rows["source"].tolist() == places
+    assert of_rows["score"].tolist() == scored.scores[rows].tolist()
+    assert of_rows["first"].tolist() == [len(scored.samples[row]) // 2 for row in rows]
+    assert of_rows["first"].dtype == of_rows["source"].dtype == torch.int64
+    fed = [[EOS, *scored.samples[row].tolist()] for row in rows]
+    assert of_rows["prev_output_tokens"].tolist() == padded(fed, left=False)
+    assert of_rows["ntokens"] == sum(len(scored.samples[row]) for row in rows)
+    assert of_rows["reference"]["src_tokens"].tolist() == padded(references, left=True)
+
+
+def test_a_source_counts_all_its_rows(scored: Any) -> None:
+    dataset = make_grouped(scored)
+    for group in range(5):
+        rows = range(GROUPS[group], GROUPS[group + 1])
+        longest = max(len(scored.samples[row]) for row in rows) + 1
+        pair = max(len(scored.sources[rows[0]]), len(scored.references[rows[0]]))
+        assert dataset.size(group) == (pair, longest)
+        assert dataset.num_tokens(group) == max(pair, longest * len(rows))
+    assert dataset.num_tokens_vec(np.arange(5)).tolist() == list(map(dataset.num_tokens, range(5)))
+
+
+@pytest.mark.parametrize("limit", [{"rows_per_source": 3}, {}])
+def test_what_does_not_fit_is_drawn_anew_in_each_epoch(
+    scored: Any, limit: dict[str, int], caplog: pytest.LogCaptureFixture
+) -> None:
+    dataset = make_grouped(scored, **limit)
+    caplog.set_level("INFO")
+    if not limit:  # the last sources have 18 and 20 rows of at most 12 tokens and an eos
+        batches = dataset.batch_by_size(dataset.ordered_indices(), max_tokens=100)
+        assert sorted(index for batch in batches for index in batch) == list(range(5))
+        assert "2 of 5 sources have more rows than --max-tokens 100 allows" in caplog.text
+        assert all(dataset.num_tokens(group) <= 100 for group in range(5))
+    counts = [len(dataset[group]["samples"]) for group in range(5)]
+    assert counts == [3, 1, 3, 3, 3] if limit else counts[:3] == [4, 1, 7] and counts[4] < 20
+
+    def drawn(seed: int, epoch: int) -> list[float]:
+        dataset.set_seed(seed)
+        dataset.set_epoch(epoch)
+        return dataset[4]["scores"]
+
+    assert drawn(1, 1) == drawn(1, 1)
+    assert len({tuple(drawn(seed, epoch)) for seed in (1, 2) for epoch in (1, 2)}) == 4
+    seen = {score for epoch in range(60) for score in drawn(1, epoch)}
+    assert seen == set(scored.scores[30:50].tolist())
+    assert not dataset.can_reuse_epoch_itr_across_epochs
+    assert make_dataset(scored).can_reuse_epoch_itr_across_epochs
+
+
+def test_groups_are_found_in_rows_and_joined() -> None:
+    rows = np.zeros(6, ROW)
+    rows["source"] = [3, 3, 4, 9, 9, 9]
+    groups = SourceGroups.of(rows, 6)
+    assert [list(groups.rows(group)) for group in range(3)] == [[0, 1], [2], [3, 4, 5]]
+    both = SourceGroups.joined([groups, SourceGroups.of(None, 2), SourceGroups.of(rows[:0], 0)])
+    assert both.counts.tolist() == [2, 1, 3, 1, 1]
+    assert both.greatest(np.arange(8, dtype=np.int32)).tolist() == [1, 2, 5, 6, 7]

@@ -60,7 +60,9 @@ def test_bad_scores_are_refused_with_their_row(
 
 
 def test_scores_of_an_unbounded_metric_may_be_any_number(scored: Any) -> None:
-    scored.names.record.write_text(json.dumps({"metric": {"range": [None, None]}}))
+    scored.names.record.write_text(
+        json.dumps({"metric": {"range": [None, None]}, "methods": ["greedy"]})
+    )
     scores = scored.scores * 100 - 50
     np.save(scored.names.score, scores)
     assert np.array_equal(open_scored_split(scored.names).scores, scores)
@@ -91,3 +93,33 @@ def test_a_broken_record_is_refused(scored: Any, content: str | None) -> None:
         scored.names.record.write_text(content)
     with pytest.raises(ScoredDataError, match=re.escape("train.en-de.relabel.json")):
         open_scored_split(scored.names)
+
+
+@pytest.mark.parametrize(
+    "field, wrong, complaint",
+    [
+        ("source", 2, "its source stands before the last row's"),
+        ("first", -1, "its first prefix is none"),
+        ("first", 99, "its first prefix is none"),
+        ("method", 2, "its method has no name"),
+    ],
+)
+def test_bad_rows_are_refused(scored: Any, field: str, wrong: int, complaint: str) -> None:
+    rows = np.load(scored.names.rows)
+    rows[field][33] = wrong
+    np.save(scored.names.rows, rows)
+    with pytest.raises(ScoredDataError, match=rf"train\.en-de\.rows\.npy: row 33 .*{complaint}"):
+        open_scored_split(scored.names)
+
+
+def test_rows_of_another_kind_or_number_are_refused(scored: Any) -> None:
+    rows = np.load(scored.names.rows)
+    for wrong in (rows[:-1], rows["source"]):
+        np.save(scored.names.rows, wrong)
+        with pytest.raises(ScoredDataError, match=r"rows\.npy: expected .* \[50\], found"):
+            open_scored_split(scored.names)
+
+
+def test_a_folder_of_format_1_has_no_rows(scored: Any) -> None:
+    scored.names.rows.unlink()
+    assert open_scored_split(scored.names).rows is None

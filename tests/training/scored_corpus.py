@@ -11,11 +11,14 @@ import numpy.typing as npt
 import torch
 from fairseq.data import Dictionary
 
-from fairseq_mcts.data.scored_folder import ScoredRows, ScoredSplitWriter, SplitNames
+from fairseq_mcts.data.scored_folder import ROW, ScoredRows, ScoredSplitWriter, SplitNames
 from fairseq_mcts.data.token_file import TokenRows
 
 Sentence = npt.NDArray[np.int64]
-RECORD = {"metric": {"name": "share of right words", "range": [0.0, 1.0]}}
+RECORD = {
+    "metric": {"name": "share of right words", "range": [0.0, 1.0]},
+    "methods": ["spoiled reference"],
+}
 
 
 def write_scored_split(
@@ -40,6 +43,9 @@ def write_scored_split(
             TokenRows.of(samples),
             TokenRows.of(references),
             np.array(scores, np.float32),
+            np.rec.fromarrays(
+                [np.arange(len(scores)), np.zeros(len(scores)), np.zeros(len(scores))], dtype=ROW
+            ),
         )
     )
     writer.finish(RECORD)

@@ -88,6 +88,7 @@ def test_only_the_result_is_left_and_a_second_run_finds_nothing_to_do(
     before = content(greedy)
     splits = [f"{split}.en-de" for split in ROWS]
     endings = ["en.bin", "en.idx", "de.bin", "de.idx", "relabel.json", "score.npy"]
+    endings += ["rows.npy"]
     endings += ["reference.de.bin", "reference.de.idx"]
     expected = {f"{split}.{ending}" for split in splits for ending in endings}
     assert before.keys() == expected | {"dict.en.txt", "dict.de.txt"}

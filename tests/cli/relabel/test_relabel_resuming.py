@@ -111,7 +111,7 @@ def test_a_kill_at_any_rename_changes_nothing(folder: Path, greedy: Path) -> Non
     """Files change by renames alone: a run is killed at each of them, right before or after."""
     arguments = (*POLICY, *CHUNKS, "--metric", "bleu", "--subset", "valid")
     whole = {name: data for name, data in content(greedy).items() if "train" not in name}
-    renames = 1 + 2 + 3 + 8  # settings, dictionaries, chunks, results
+    renames = 1 + 2 + 3 + 9  # settings, dictionaries, chunks, results
     for number in range(1, renames + 1):
         out = folder / f"rename-{number}"
         killer = partial(kill_at_rename, number, before=bool(number % 2))
