@@ -37,16 +37,37 @@ def value_cross_entropy(
     logits: Tensor,  # [B, T, K]
     scores: Tensor,  # [B]
     edges: Tensor,  # [K + 1] of the buckets
-    counted: Tensor,  # bool [B, T]
+    weights: Tensor,  # float [B, T] of the positions, 0 where none is to be learned
     hl_gauss_sigma: float | None = None,
 ) -> Tensor:
-    """Cross-entropy of the sentence's score at each position: its bucket, or soft targets."""
+    """Weighted cross-entropy of the sentence's score at each position: its bucket, or soft
+    targets."""
+    counted = weights > 0
     wanted = logits[counted].float()  # [P, K]
     scores = scores.unsqueeze(1).expand(counted.shape)[counted]  # [P]
     if hl_gauss_sigma is None:
-        return F.cross_entropy(wanted, target_bucket(scores, edges), reduction="sum")
-    target = hl_gauss_target(scores, edges, hl_gauss_sigma)
-    return -(target * torch.log_softmax(wanted, dim=-1)).sum()
+        each = F.cross_entropy(wanted, target_bucket(scores, edges), reduction="none")
+    else:
+        target = hl_gauss_target(scores, edges, hl_gauss_sigma)
+        each = -(target * torch.log_softmax(wanted, dim=-1)).sum(dim=-1)
+    return (each * weights[counted]).sum()
+
+
+def error_within_sources(
+    values: Tensor,  # float32 [B, T]
+    scores: Tensor,  # [B]
+    weights: Tensor,  # float32 [B, T] of the positions
+    source_of_row: Tensor,  # [B] in 0 .. G - 1
+) -> Tensor:
+    """Weighted squares of what values err by, less the mean error at the positions of the same
+    source: whether a source is hard does not count, which of its prefixes is better does."""
+    errors = values - scores.to(values).unsqueeze(1)  # [B, T]
+    sources = int(source_of_row.max()) + 1
+    empty = errors.new_zeros(sources)
+    total = empty.index_add(0, source_of_row, (errors * weights).sum(dim=1))
+    weight = empty.index_add(0, source_of_row, weights.sum(dim=1))
+    mean = total / weight.clamp_min(torch.finfo(weight.dtype).tiny)
+    return (weights * (errors - mean[source_of_row].unsqueeze(1)).square()).sum()
 
 
 def feature_distance(features: Tensor, other: Tensor, counted: Tensor) -> Tensor:

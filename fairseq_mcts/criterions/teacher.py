@@ -24,10 +24,15 @@ class Teacher:
     def logprobs(self, net_input: dict[str, Tensor]) -> Tensor:
         """float32 [B, T, V]; several teachers are averaged as probabilities."""
         device = net_input["src_tokens"].device
+        # teachers are of any architecture, and take one source a row
+        rows = dict(net_input)
+        source_of_row = rows.pop("source_of_row")
+        for name in ("src_tokens", "src_lengths"):
+            rows[name] = rows[name][source_of_row]
         each = []
         for model in self._models:
             model.to(device)
-            output = model(**net_input)
+            output = model(**rows)
             each.append(model.get_normalized_probs(output, log_probs=True).float())
         if len(each) == 1:
             return each[0]

@@ -54,6 +54,14 @@ class ValueCriterionConfig(FairseqDataclass):  # type: ignore[misc]
     value_positions: VALUE_POSITIONS = option(  # type: ignore[valid-type]
         "every", "learn the value of every prefix, or of finished samples only"
     )
+    within_source_weight: float = option(
+        0.0,
+        "weight of the squared error within a source (values and scores less their means over the "
+        "rows of the same source), beside the cross-entropy: searches compare within a source only",
+    )
+    finished_weight: float = option(
+        1.0, "how many times a finished sample counts, beside its prefixes, in the value loss"
+    )
     sentence_avg: bool = II("optimization.sentence_avg")
 
 
@@ -143,20 +151,29 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         prefix: str = "",
     ) -> Tensor:
         """Mean over the positions times the number of tokens, unweighted; logs under `prefix`."""
-        scored = sample["scored"]
-        counted = losses.from_first(scored["prev_output_tokens"].ne(self._pad), scored["first"])
-        if str(self.cfg.value_positions) == "finished":
-            counted = losses.last_positions(counted)
-        sigma = self.cfg.hl_gauss_sigma if str(self.cfg.value_target) == "hl-gauss" else None
+        scored, cfg = sample["scored"], self.cfg
+        is_token = scored["prev_output_tokens"].ne(self._pad)
+        is_last = losses.last_positions(is_token)
+        counted = losses.from_first(is_token, scored["first"])
+        if str(cfg.value_positions) == "finished":
+            counted = is_last
+        weights = torch.where(is_last, cfg.finished_weight, 1.0) * counted  # [B, T]
+        per_token = scored["ntokens"] / weights.sum()
+        sigma = cfg.hl_gauss_sigma if str(cfg.value_target) == "hl-gauss" else None
         edges = model.decoder.value_head.bucket_edges
-        loss = losses.value_cross_entropy(
-            extra["value_logits"], scored["score"], edges, counted, sigma
+        loss = per_token * losses.value_cross_entropy(
+            extra["value_logits"], scored["score"], edges, weights, sigma
         )
-        loss = loss * (scored["ntokens"] / counted.sum())
         log[f"{prefix}value_loss"] = loss.data
+        if cfg.within_source_weight:
+            within = per_token * losses.error_within_sources(
+                extra["value"], scored["score"], weights, scored["source"]
+            )
+            log[f"{prefix}within_loss"] = within.data
+            loss = loss + cfg.within_source_weight * within
         if not self.training:
             log[f"_{prefix}values"] = judged_values(
-                extra["value"], scored["score"], counted, self._source_keys(sample)
+                extra["value"], scored["score"], counted, is_token, self._source_keys(sample)
             )
         return loss
 
@@ -192,11 +209,12 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         loss = sum(float(log.get("loss", 0)) for log in logging_outputs)
         metrics.log_scalar("loss", loss / sample_size / math.log(2), sample_size, round=4)
         of_losses = ("policy_loss", "nll_loss", "kl_loss", "value_loss", "cheating_value_loss")
-        for name in (*of_losses, "distance"):
+        of_squares = ("within_loss", "cheating_within_loss", "distance")
+        for name in (*of_losses, *of_squares):
             if any(name in log for log in logging_outputs):
                 total = sum(float(log.get(name, 0)) for log in logging_outputs)
                 base = math.log(2) if name == "nll_loss" else 1.0
-                digits = 5 if name == "distance" else 4
+                digits = 6 if name in of_squares else 4
                 metrics.log_scalar(name, total / tokens / base, tokens, round=digits)
         if any("nll_loss" in log for log in logging_outputs):
             metrics.log_derived("ppl", lambda meters: utils.get_perplexity(meters["nll_loss"].avg))
@@ -208,6 +226,10 @@ def refuse_idle_options(cfg: ValueCriterionConfig) -> None:
     """Refuses weights below 0 and options that nothing would read."""
     if cfg.policy_weight < 0 or cfg.value_weight < 0:
         raise ValueError("--policy-weight and --value-weight must not be negative")
+    if cfg.within_source_weight < 0:
+        raise ValueError("--within-source-weight must not be negative")
+    if not cfg.finished_weight > 0:
+        raise ValueError("--finished-weight must be greater than 0")
     likelihood = str(cfg.policy_loss) == "nll"
     if cfg.teacher_path is not None and (likelihood or not cfg.policy_weight):
         raise ValueError("--teacher-path: not with --policy-loss nll or --policy-weight 0")
@@ -218,34 +240,38 @@ def refuse_idle_options(cfg: ValueCriterionConfig) -> None:
 
 
 def reading_the_source(sample: dict[str, Any]) -> dict[str, Tensor]:
-    """The input of the network: sources, and the samples whose prefixes have values."""
-    fed = sample["scored"]["prev_output_tokens"]
-    return {**of_rows(sample, sample["net_input"]), "prev_output_tokens": fed}
+    """The input of the network: G sources, and the B samples whose prefixes have values."""
+    return _network_input(sample, sample["net_input"])
 
 
 def reading_the_reference(sample: dict[str, Any]) -> dict[str, Tensor]:
     """The same with references in place of the sources."""
-    return {**reading_the_source(sample), **of_rows(sample, sample["scored"]["reference"])}
+    return _network_input(sample, sample["scored"]["reference"])
 
 
-def of_rows(sample: dict[str, Any], of_sources: dict[str, Tensor]) -> dict[str, Tensor]:
-    """An encoder's input of a batch's G sources as one of its B rows."""
-    source = sample["scored"]["source"]
-    return {name: of_sources[name][source] for name in ("src_tokens", "src_lengths")}
+def _network_input(sample: dict[str, Any], read: dict[str, Tensor]) -> dict[str, Tensor]:
+    scored = sample["scored"]
+    return {
+        "src_tokens": read["src_tokens"],
+        "src_lengths": read["src_lengths"],
+        "prev_output_tokens": scored["prev_output_tokens"],
+        "source_of_row": scored["source"],
+    }
 
 
 def judged_values(
     values: Tensor,  # [B, T]
     scores: Tensor,  # [B]
     counted: Tensor,  # bool [B, T]
+    is_token: Tensor,  # bool [B, T] no padding
     source_keys: Tensor,  # [B]
 ) -> Tensor:
     """[P, 5] float64: value, score, relative position, 1 after the closing eos, source."""
     columns = (
         values,
         scores.unsqueeze(1).expand_as(values),
-        (counted.cumsum(dim=1) - 1) / counted.sum(dim=1, keepdim=True),
-        losses.last_positions(counted),
+        (is_token.cumsum(dim=1) - 1) / is_token.sum(dim=1, keepdim=True),
+        losses.last_positions(is_token),
         source_keys.to(values.device).unsqueeze(1).expand_as(values),
     )
     return torch.stack([column[counted].double() for column in columns], dim=1).cpu()

@@ -9,15 +9,16 @@ from torch import Tensor
 
 from fairseq_mcts.decoding.encoding import encode_in_groups, encode_longest_first
 from fairseq_mcts.decoding.feature_pool import FeaturePool
-from fairseq_mcts.decoding.linear import RowFunction
 from fairseq_mcts.decoding.placement import Placement, placement_of
+from fairseq_mcts.decoding.step_batch import StepBatch
 from fairseq_mcts.decoding.stepper import TransformerStepper
 from fairseq_mcts.decoding.stepper_registry import make_stepper
+from fairseq_mcts.decoding.value_readers import make_value_reader
 from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.models.multiquery_decoder import MultiQueryTransformerDecoder
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
 from fairseq_mcts.models.network import Network
-from fairseq_mcts.models.value_head import ValueHead, bucket_means, expected_value
+from fairseq_mcts.search.tree import Tree
 
 # what models do that take a softmax of one linear layer's output
 _PLAIN_OUTPUTS = (TransformerDecoderBase.output_layer, MultiQueryTransformerDecoder.output_layer)
@@ -52,19 +53,33 @@ class Member:
             if isinstance(self.stepper, TransformerStepper) and _has_plain_output(model)
             else None
         )
-        self._value = _value_reader(model.decoder.value_head, self.placement) if value else None
+        self._value = make_value_reader(model.decoder, self.placement) if value else None
 
     @property
     def bytes_per_slot(self) -> int:
         """Memory of one remembered prefix: its keys, values and features."""
-        return self.stepper.bytes_per_slot + self.unread.bytes_per_slot
+        of_value = 0 if self._value is None else self._value.bytes_per_slot
+        return self.stepper.bytes_per_slot + self.unread.bytes_per_slot + of_value
 
     @property
     def highest_value(self) -> float:
         """No value of this member is greater; infinity where the head does not say."""
         return getattr(self.model.decoder.value_head, "highest_value", np.inf)
 
-    def encode(self, sources: Sequence[Tensor]) -> EncoderOut:
+    def begin(self, sources: Sequence[Tensor]) -> None:
+        """Encodes the sentences, each a tensor of its tokens; forgets those before."""
+        encoder_out = self._encode(sources)
+        self.stepper.begin(encoder_out)
+        if self._value is not None:
+            self._value.begin(encoder_out)
+
+    def reserve(self, capacity: int) -> None:
+        """Makes room for slots below `capacity`."""
+        self.stepper.reserve(capacity)
+        if self._value is not None:
+            self._value.reserve(capacity)
+
+    def _encode(self, sources: Sequence[Tensor]) -> EncoderOut:
         """The encoder's output for all sentences (of any lengths, unpadded), in their order."""
         if not isinstance(self.stepper, TransformerStepper):
             return encode_longest_first(self.model.encoder, sources, self._pad)
@@ -79,10 +94,10 @@ class Member:
         normalised: Tensor = self.model.get_normalized_probs((output, None), log_probs=True)
         return normalised.squeeze(1).float()
 
-    def values(self, features: Tensor) -> Tensor:
-        """[n, C] -> float32 [n]."""
+    def values(self, features: Tensor, tree: Tree, batch: StepBatch) -> Tensor:
+        """[n, C] of the rows of `batch` -> float32 [n]."""
         assert self._value is not None  # only members with that role are asked
-        return self._value(features)
+        return self._value.values(features, tree, batch)
 
 
 def _has_plain_output(model: Network) -> bool:
@@ -94,14 +109,6 @@ def _has_plain_output(model: Network) -> bool:
         and type(model).get_normalized_probs in _PLAIN_PROBABILITIES
         and type(decoder).get_normalized_probs is FairseqDecoder.get_normalized_probs
     )
-
-
-def _value_reader(head: Network, placement: Placement) -> RowFunction:
-    """[n, C] -> float32 [n], as the value head does it."""
-    if type(head) is not ValueHead:
-        return lambda features: head(features)[1].float()
-    project, means = placement.linear(head.projection), bucket_means(head.bucket_edges)
-    return lambda features: expected_value(project(features), means)
 
 
 def make_members(

@@ -54,7 +54,7 @@ class NetworkEvaluator:
         """
         of_value = sources if value_sources is None else value_sources
         for member in self._members:
-            member.stepper.begin(member.encode(sources if member.policy else of_value))
+            member.begin(sources if member.policy else of_value)
 
     @property
     def bytes_per_slot(self) -> int:
@@ -91,7 +91,7 @@ class NetworkEvaluator:
             elif member.policy and not requests.finished.all():
                 scores.append(member.scores(unfinished_rows(features, requests.finished)))
             if member.value and question.value:
-                values.append(member.values(features))
+                values.append(member.values(features, tree, batch))
         answers = self._read_policies(scores, requests, question)
         if question.value:
             mean = torch.stack(values).mean(dim=0) if len(values) > 1 else values[0]
@@ -116,7 +116,7 @@ class NetworkEvaluator:
                 f"more than the {self._max_bytes:,} allowed"
             )
         for member in self._members:
-            member.stepper.reserve(capacity)
+            member.reserve(capacity)
         self._reserved = needed
 
     def _read_policies(

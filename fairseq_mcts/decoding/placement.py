@@ -7,12 +7,19 @@ the same is done by tensor operations, and only a search's answers are copied to
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from fairseq_mcts.decoding.device_readout import read_on_device
 from fairseq_mcts.decoding.encoding import all_together, by_padded_length
 from fairseq_mcts.decoding.host_readout import read_on_host
-from fairseq_mcts.decoding.linear import RowFunction, product_on_device, product_on_host, row_linear
+from fairseq_mcts.decoding.linear import (
+    RowFunction,
+    product_on_device,
+    product_on_host,
+    row_linear,
+    row_norm,
+)
+from fairseq_mcts.decoding.match_rows import match_on_device, match_on_host
 from fairseq_mcts.decoding.row_attention import RowAttention
 from fairseq_mcts.decoding.source_keys import (
     KeysValues,
@@ -40,6 +47,7 @@ class Placement:
         self.make_source_keys: Callable[[Sequence[KeysValues], Tensor], SourceKeys] = (
             source_keys_on_host if compiled else SourceKeysOnDevice
         )
+        self.match_rows = match_on_host if compiled else match_on_device
         self.group_lengths = by_padded_length if on_host else all_together
         # scores are float32 always
         self.read_policies = read_on_host if on_host else read_on_device
@@ -49,6 +57,10 @@ class Placement:
     ) -> RowFunction:
         """Linear layers of one input as one function; see `row_linear`."""
         return row_linear(self._product, layers, scales or [1.0] * len(layers), relu=relu)
+
+    def function(self, module: Network) -> RowFunction:
+        """A linear layer or a layer norm as a function of rows."""
+        return self.linear(module) if isinstance(module, nn.Linear) else row_norm(module)
 
 
 def placement_of(model: Network) -> Placement:

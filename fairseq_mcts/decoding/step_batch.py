@@ -104,6 +104,8 @@ class StepBatch:
     num_requested: int
     start_token: int  # what decoding starts with
     slots: Tensor  # [n]
+    numpy_slots: Int32  # [n] the same on the host
+    parents: Int32  # [n] slots of the prefixes without their last tokens, NO_NODE where empty
     tokens: Tensor  # [n] the last token of each prefix, the start symbol for the empty one
     depths: Tensor  # [n] number of tokens in the prefix = position of its last token's input
     longest: int  # all depths are below it
@@ -148,6 +150,8 @@ def make_step_batch(
         num_requested=count,
         start_token=start_token,
         slots=index_tensor(slots, device),
+        numpy_slots=slots,
+        parents=requests.parents[rows],
         tokens=index_tensor(tokens, device),
         depths=index_tensor(depths, device),
         longest=longest,

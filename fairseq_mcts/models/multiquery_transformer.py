@@ -47,11 +47,14 @@ class MultiQueryTransformerModel(FairseqEncoderDecoderModel):  # type: ignore[mi
         prev_output_tokens: Tensor,  # [B, T]
         return_all_hiddens: bool = False,
         features_only: bool = False,
+        source_of_row: Tensor | None = None,  # [B] into the sources; None: one source a row
     ) -> tuple[Tensor, dict[str, Any]]:
         """Encodes and decodes with teacher forcing; returns what the decoder returns."""
         encoder_out = self.encoder(
             src_tokens, src_lengths=src_lengths, return_all_hiddens=return_all_hiddens
         )
+        if source_of_row is not None:
+            encoder_out = self.encoder.reorder_encoder_out(encoder_out, source_of_row)
         result: tuple[Tensor, dict[str, Any]]
         result = self.decoder(prev_output_tokens, encoder_out, features_only=features_only)
         return result

@@ -1,7 +1,7 @@
 """`policy_with_value`: a value head on top of an existing policy checkpoint of any kind.
 
 For users who have a trained fairseq transformer and want the searches without training it again:
-the policy may stay frozen, then only the head (and a small tower in front of it) is trained.
+the policy may stay frozen, then only the head is trained.
 """
 
 import json
@@ -9,13 +9,19 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any, Optional
 
+import torch
+from fairseq.dataclass import ChoiceEnum
 from fairseq.models import FairseqEncoderDecoderModel, build_model, register_model
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
 from fairseq_mcts.models.checkpoints import load_model
+from fairseq_mcts.models.comparing_head import ComparingValueHead
 from fairseq_mcts.models.options import ValueHeadOptions, option
 from fairseq_mcts.models.value_head import ValueHead, bucket_options
+from fairseq_mcts.models.value_reading import read_values
+
+VALUE_HEADS = ChoiceEnum(["comparing", "plain"])
 
 
 @dataclass
@@ -26,8 +32,14 @@ class PolicyWithValueConfig(ValueHeadOptions):
     freeze_policy: bool = option(
         False, "train the value head alone; the policy's outputs stay as they are"
     )
+    value_head: VALUE_HEADS = option(  # type: ignore[valid-type]
+        "comparing",
+        "comparing: compares each token with the source and with what the policy expected; plain: "
+        "reads the policy's features alone",
+    )
+    value_dropout: float = option(0.1, "dropout in the layers of --value-head comparing")
     value_tower_layers: int = option(
-        0, "feed-forward blocks between the policy's features and the value head"
+        0, "feed-forward blocks between the policy's features and --value-head plain"
     )
     policy_model: Optional[str] = option(
         None,
@@ -85,8 +97,7 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
             policy_model = json.dumps(_as_plain(saved.model))
         else:
             raise ValueError("--arch policy_with_value needs --policy-path")
-        width = _feature_size(policy.decoder)
-        head = TowerValueHead(width, layers=cfg.value_tower_layers, **bucket_options(cfg))
+        head = _make_head(cfg, policy)
         return cls(policy, head, freeze=cfg.freeze_policy, policy_model=policy_model)
 
     def train(self, mode: bool = True) -> "PolicyWithValueModel":
@@ -104,13 +115,47 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
         src_lengths: Tensor,  # [B]
         prev_output_tokens: Tensor,  # [B, T]
         features_only: bool = False,
+        source_of_row: Optional[Tensor] = None,  # [B] into the sources; None: one source a row
     ) -> tuple[Tensor, dict[str, Any]]:
         """Logits [B, T, V] (or features [B, T, C]) and extras, among them the value [B, T]."""
-        encoder_out = self.encoder(src_tokens, src_lengths=src_lengths)
-        features, extra = self.decoder.extract_features(prev_output_tokens, encoder_out=encoder_out)
-        value_logits, value = self.decoder.value_head(features)
-        extra = {**extra, "features": features, "value_logits": value_logits, "value": value}
-        return (features if features_only else self.decoder.output_layer(features)), extra
+        tokens = prev_output_tokens
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.policy_is_frozen):
+            encoder_out = of_rows = self.encoder(src_tokens, src_lengths=src_lengths)
+            if source_of_row is None:
+                source_of_row = torch.arange(len(tokens), device=tokens.device)
+            else:
+                of_rows = self.encoder.reorder_encoder_out(encoder_out, source_of_row)
+            features, extra = self.decoder.extract_features(tokens, encoder_out=of_rows)
+            output = self.decoder.output_layer(features)
+        values = read_values(self, features, output, tokens, encoder_out, source_of_row)
+        return (features if features_only else output), {**extra, "features": features, **values}
+
+
+def _make_head(cfg: PolicyWithValueConfig, policy: Any) -> ValueHead:
+    """The head that the options name, for the widths of this policy."""
+    width = _feature_size(policy.decoder)
+    if str(cfg.value_head) == "plain":
+        return TowerValueHead(width, layers=cfg.value_tower_layers, **bucket_options(cfg))
+    if cfg.value_tower_layers:
+        raise ValueError("--value-tower-layers: only with --value-head plain")
+    encoder_layers = getattr(policy.encoder, "layers", None)
+    if not encoder_layers or not hasattr(policy.decoder, "embed_tokens"):
+        raise ValueError(
+            f"--value-head comparing needs a transformer, not {type(policy.encoder).__name__}; "
+            "use --value-head plain"
+        )
+    return ComparingValueHead(
+        width,
+        token_dim=policy.decoder.embed_tokens.embedding_dim,
+        source_dim=_state_size(policy.encoder),
+        dropout=cfg.value_dropout,
+        **bucket_options(cfg),
+    )
+
+
+def _state_size(encoder: Any) -> int:
+    """Width of a transformer encoder's states."""
+    return int(encoder.layers[-1].final_layer_norm.normalized_shape[0])
 
 
 def _feature_size(decoder: Any) -> int:

@@ -74,19 +74,43 @@ def test_value_cross_entropy(generator: torch.Generator, sigma: float | None) ->
     logits = torch.randn(BATCH, LENGTH, BUCKETS, generator=generator)
     scores = torch.rand(BATCH, generator=generator)
     scores[0], scores[1] = 0.0, 1.0  # the ends of the range
-    counted = random_mask(generator)
+    weights = random_mask(generator) * torch.rand(BATCH, LENGTH, generator=generator)
     edges = make_bucket_edges(0.0, 1.0, BUCKETS)
     expected = 0.0
     for row in range(BATCH):
         target = one_target(float(scores[row]), edges.tolist(), sigma)
         for position in range(LENGTH):
-            if counted[row, position]:
+            if weights[row, position]:
                 total = sum(math.exp(float(one)) for one in logits[row, position])
                 for bucket in range(BUCKETS):
                     logprob = float(logits[row, position, bucket]) - math.log(total)
-                    expected -= target[bucket] * logprob
-    found = losses.value_cross_entropy(logits, scores, edges, counted, sigma)
+                    expected -= float(weights[row, position]) * target[bucket] * logprob
+    found = losses.value_cross_entropy(logits, scores, edges, weights, sigma)
     assert float(found) == pytest.approx(expected, rel=1e-4)
+
+
+def test_error_within_sources_does_not_count_how_hard_a_source_is(
+    generator: torch.Generator,
+) -> None:
+    values = torch.rand(BATCH, LENGTH, generator=generator)
+    scores = torch.rand(BATCH, generator=generator, dtype=torch.float64)
+    weights = random_mask(generator) * (1 + torch.rand(BATCH, LENGTH, generator=generator))
+    source_of_row = torch.tensor([0, 0, 1, 1, 1])
+    expected = 0.0
+    for source in (0, 1):
+        weighted = [
+            (float(weights[row, position]), float(values[row, position] - scores[row]))
+            for row in range(BATCH)
+            for position in range(LENGTH)
+            if source_of_row[row] == source
+        ]
+        mean = sum(w * error for w, error in weighted) / sum(w for w, _ in weighted)
+        expected += sum(w * (error - mean) ** 2 for w, error in weighted)
+    found = losses.error_within_sources(values, scores, weights, source_of_row)
+    assert float(found) == pytest.approx(expected, rel=1e-4)
+    shifted = values + torch.tensor([0.3, -0.2])[source_of_row].unsqueeze(1)
+    again = losses.error_within_sources(shifted, scores, weights, source_of_row)
+    assert float(again) == pytest.approx(expected, rel=1e-3)
 
 
 def one_target(score: float, edges: list[float], sigma: float | None) -> list[float]:

@@ -11,6 +11,7 @@ from fairseq.models.lstm import LSTMModel
 from fairseq.models.transformer import TransformerModel
 
 from fairseq_mcts.decoding.vocabulary import Vocabulary
+from fairseq_mcts.models.comparing_head import ComparingValueHead, Sizes
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel, TowerValueHead
 from fairseq_mcts.models.value_head import has_value_head
 from tests.models.toys import DUAL, EOS, PAD, POLICY, Batch, make_batch, make_model, toy_task
@@ -105,6 +106,23 @@ def policy_with_value(policy: Any) -> Any:
     head = TowerValueHead(32, layers=1, low=-0.5, high=1.0, buckets=30)
     torch.nn.init.normal_(head.projection.weight, std=0.5)
     return PolicyWithValueModel(policy, head, freeze=True, policy_model="{}").eval()
+
+
+def policy_with_comparing_value(policy: Any) -> Any:
+    """A policy whose value head compares tokens with the source."""
+    torch.manual_seed(8)
+    head = ComparingValueHead(
+        policy.decoder.output_projection.in_features,
+        token_dim=policy.decoder.embed_tokens.embedding_dim,
+        source_dim=policy.encoder.layers[-1].final_layer_norm.normalized_shape[0],
+        sizes=Sizes(24, 3, 8, 5),
+        **{"low": -0.5, "high": 1.0, "buckets": 30},
+    )
+    model = PolicyWithValueModel(policy, head, freeze=True, policy_model="{}").eval()
+    with torch.no_grad():  # values that differ, by each of the parts that the head reads
+        for parameter in (head.value_in.weight, head.value_out.weight, head.projection.weight):
+            parameter.normal_(std=2.0 / parameter.shape[1] ** 0.5)
+    return model
 
 
 class FullForward:

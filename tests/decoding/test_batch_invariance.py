@@ -12,7 +12,13 @@ from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.evaluator import Answers, Question
 from fairseq_mcts.search.tree import NO_NODE, NO_TOKEN, Tree, allocate, new_tree
-from tests.decoding.networks import VOCABULARY, dual_head, fairseq_transformer, sharpen
+from tests.decoding.networks import (
+    VOCABULARY,
+    dual_head,
+    fairseq_transformer,
+    policy_with_comparing_value,
+    sharpen,
+)
 from tests.models.toys import DUAL, EOS, SOURCE_WORDS, TARGET_WORDS, make_model
 
 SENTENCES = 40
@@ -68,6 +74,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "multiquery": lambda: (dual_head(), None),
     "multiquery_of_one_head": lambda: (sharpen(make_model(DUAL, decoder_attention_heads=1)), None),
     "multiquery_wide": lambda: (sharpen(make_model(DUAL, **wide("dual"))), None),
+    "comparing_value": lambda: (policy_with_comparing_value(dual_head()), None),
     "fairseq": lambda: (fairseq_transformer(), dual_head()),
     "fairseq_wide": lambda: (fairseq_transformer(**wide("fairseq")), dual_head()),
 }

@@ -22,6 +22,7 @@ from tests.decoding.networks import (
     fairseq_transformer,
     lstm,
     multiquery_policy,
+    policy_with_comparing_value,
     policy_with_value,
     sources,
 )
@@ -113,6 +114,19 @@ def test_fairseq_transformer_equals_full_passes(variant: str, name: str) -> None
         FullForward([policy], [value], BATCH), len(BATCH.src_lengths), n_best=2, **COMMON, **options
     )
     assert_same(on_network([policy], [value], options), expected)
+
+
+@pytest.mark.parametrize("name", ["mcts_mean", "mcts_max", "vgbs", "sr_value"])
+@pytest.mark.parametrize("policy", [multiquery_policy, fairseq_transformer])
+def test_values_that_compare_with_the_source_equal_full_passes(
+    policy: Callable[[], Any], name: str
+) -> None:
+    model = policy_with_comparing_value(policy())
+    options = SEARCHES[name]
+    full = FullForward([model], [model], BATCH)
+    expected = decode(full, len(BATCH.src_lengths), n_best=2, **COMMON, **options)
+    assert_same(on_network([model], [model], options), expected)
+    assert np.std([one.value for several in expected for one in several]) > 0.005
 
 
 @pytest.mark.parametrize("name", SEARCHES)
