@@ -15,6 +15,8 @@ from fairseq_mcts.register import register
 
 PROGRAM = "fairseq-mcts-relabel"
 _MAX_TOKENS = 12_000  # as fairseq-generate does if nothing is said
+_MAX_TOKENS_GROWN = 3_000  # a source then has some hundred prefixes, all of which are remembered
+_METHODS = ("greedy", "samples", "completions")
 _MERGE_OPTIONS = {
     *("data", "out", "subset", "source_lang", "target_lang", "num_shards", "merge", "user_dir")
 }
@@ -43,21 +45,49 @@ def make_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentPars
     for letter, side in (("s", "source"), ("t", "target")):
         add(f"-{letter}", f"--{side}-lang", metavar="LANG", help="default: from the files' names")
     add("--user-dir", metavar="DIR", help="folder that registers further metrics")
-    _add_decoding_options(parser.add_argument_group("decoding (greedy if --samples is not given)"))
+    _add_method_options(parser.add_argument_group("rows of a source"))
+    _add_decoding_options(parser.add_argument_group("decoding"))
     _add_sharding_options(parser.add_argument_group("many processes"))
     _add_text_options(parser.add_argument_group("text, as metrics are to see it"), arguments)
     return parser
 
 
-def _add_decoding_options(group: Any) -> None:
+def _add_method_options(group: Any) -> None:
     add, count = group.add_argument, partial(group.add_argument, type=int, metavar="N")
+    add(
+        "--method",
+        choices=_METHODS,
+        help="greedy: the greedy translation; samples: --samples of the policy; completions: the "
+        "greedy translation, and rows that grow from it: one token of an earlier row is changed to "
+        "another of the policy's best, and greedy decoding goes on from there, so that all "
+        "prefixes have the score they promise (default: greedy, or samples if --samples is given)",
+    )
     count(
         "--samples",
-        help="draw so many translations of each source in place of the greedy one; each becomes "
-        "a row, repetitions too",
+        help="draw so many translations of each source; each becomes a row, repetitions too. With "
+        "--method completions beside those, once each, and their scores count for the finished "
+        "sentences alone",
     )
-    add("--temperature", type=float, help="of --samples (default: 1)")
-    add("--seed", type=int, help="of --samples (default: 1); equal sources get equal samples")
+    add(
+        "--temperature",
+        metavar="T[,T…]",
+        help="of --samples (default: 1); samples take turns with several",
+    )
+    add(
+        "--seed",
+        type=int,
+        help="of --samples and completions (default: 1); equal sources get equal rows",
+    )
+    count("--rounds", help="of --method completions: rounds in which rows grow (default: 4)")
+    count(
+        "--rows-per-round",
+        help="rows of a source that grow in a round, from rows of earlier ones (default: 2)",
+    )
+    count("--best-tokens", help="a token is changed to one of the policy's N best (default: 12)")
+
+
+def _add_decoding_options(group: Any) -> None:
+    add, count = group.add_argument, partial(group.add_argument, type=int, metavar="N")
     add("--max-len-a", type=float, default=0.0, metavar="A")
     add(
         "--max-len-b",
@@ -74,7 +104,8 @@ def _add_decoding_options(group: Any) -> None:
     )
     count(
         "--max-tokens",
-        help=f"source tokens decoded together (default: {_MAX_TOKENS}); changes no result",
+        help=f"source tokens decoded together (default: {_MAX_TOKENS}, or {_MAX_TOKENS_GROWN} with "
+        "--method completions); changes no result",
     )
     count("--batch-size", help="sources decoded together")
     add("--model-overrides", default="{}", metavar="DICT", help="as fairseq-generate")
@@ -138,6 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser = make_parser(arguments)
         options = parser.parse_args(arguments)
         refuse_below_one(options, "num_shards", "max_tokens", "batch_size", "chunk_rows", "samples")
+        refuse_below_one(options, "rounds", "rows_per_round", "best_tokens")
         if options.merge:
             _merge(parser, options)
         else:
@@ -177,11 +209,13 @@ def _relabel(options: argparse.Namespace) -> None:
 
     folders = _folders(options)
     shard = _shard(options)
+    recipe = _recipe(options)
     tokens = options.max_tokens
     if tokens is None:  # as in fairseq, --batch-size alone is no limit on tokens
-        tokens = _MAX_TOKENS if options.batch_size is None else sys.maxsize
+        tokens = _MAX_TOKENS_GROWN if recipe.decoding.grows else _MAX_TOKENS
+        tokens = tokens if options.batch_size is None else sys.maxsize
     limits = BatchLimits(tokens, options.batch_size)
-    relabel(folders, _recipe(options), shard=shard, limits=limits, cpu=options.cpu)
+    relabel(folders, recipe, shard=shard, limits=limits, cpu=options.cpu)
 
 
 def _recipe(options: argparse.Namespace) -> Any:
@@ -211,17 +245,43 @@ def _recipe(options: argparse.Namespace) -> Any:
 
 
 def _decoding(options: argparse.Namespace) -> Any:
-    from fairseq_mcts.relabelling.policy import Decoding
+    from fairseq_mcts.relabelling.completion_search import Growth
+    from fairseq_mcts.relabelling.decoding import Decoding
 
-    names = ("samples", "temperature", "seed", "max_len_a", "max_len_b")
-    given = {name: one for name in names if (one := getattr(options, name)) is not None}
-    for name in ("temperature", "seed"):
-        if name in given and "samples" not in given:
-            raise ValueError(f"--{name}: has no effect without --samples")
-    decoding = Decoding(**given)
-    if not 0 < decoding.temperature < float("inf"):
-        raise ValueError(f"--temperature {decoding.temperature}: must be greater than 0")
+    method = options.method or ("greedy" if options.samples is None else "samples")
+    given = _given(options, "samples", "seed", "max_len_a", "max_len_b")
+    growth = _given(options, *Growth._fields)
+    if options.temperature is not None:
+        given["temperatures"] = _temperatures(options.temperature)
+    decoding = Decoding(method, growth=Growth(**growth), **given)
+    if method == "samples" and not decoding.samples:
+        raise ValueError("--method samples: needs --samples")
+    if method == "greedy" and decoding.samples:
+        raise ValueError("--samples: not with --method greedy")
+    if options.temperature is not None and not decoding.samples:
+        raise ValueError("--temperature: has no effect without --samples")
+    if options.seed is not None and not (decoding.samples or decoding.grows):
+        raise ValueError("--seed: has no effect without --samples or --method completions")
+    for name in growth:
+        if not decoding.grows:
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag}: has no effect without --method completions")
     return decoding
+
+
+def _given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    return {name: one for name in names if (one := getattr(options, name)) is not None}
+
+
+def _temperatures(text: str) -> tuple[float, ...]:
+    try:
+        temperatures = tuple(float(one) for one in text.split(","))
+    except ValueError:
+        raise ValueError(f"--temperature {text}: expected numbers with commas") from None
+    for temperature in temperatures:
+        if not 0 < temperature < float("inf"):
+            raise ValueError(f"--temperature {temperature}: must be greater than 0")
+    return temperatures
 
 
 def _shard(options: argparse.Namespace) -> Any:

@@ -7,14 +7,13 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from fairseq_mcts.data.scored_folder import ROW, Rows, ScoredRows, Scores, first_bad_score
+from fairseq_mcts.data.scored_folder import ROW, Rows, ScoredRows, Scores
 from fairseq_mcts.data.token_file import TokenRows
-from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoders
+from fairseq_mcts.relabelling.checked_metric import BadScoreError, CheckedMetric
 from fairseq_mcts.relabelling.chunks import Counts
 from fairseq_mcts.relabelling.corpus import Corpus
-from fairseq_mcts.relabelling.policy import Sampler, Tokens
-from fairseq_mcts.relabelling.sampling import METHODS
+from fairseq_mcts.relabelling.rows import METHODS, Batch, LabelledRow, RowMaker, distinct
 from fairseq_mcts.relabelling.settings import RelabellingError
 
 
@@ -42,84 +41,85 @@ class BatchLimits:
 class Labeller:
     """Makes scored rows of a corpus' rows; each depends on its own corpus row alone."""
 
-    sampler: Sampler
-    metric: Metric
+    makers: Sequence[RowMaker]
+    metric: CheckedMetric
     texts: TextDecoders
     limits: BatchLimits
+    source_positions: int  # of the policy: longer sources are left out
 
     def label(
         self, corpus: Corpus, rows: range, advance: Callable[[int], object]
     ) -> tuple[ScoredRows, Counts]:
         """Scored rows of these rows of the corpus; `advance` is told of rows done."""
         sizes = np.asarray(corpus.sources.sizes[rows.start : rows.stop])
-        fitting = rows.start + np.flatnonzero(sizes <= self.sampler.source_positions)
+        fitting = rows.start + np.flatnonzero(sizes <= self.source_positions)
         sources = [corpus.sources[row] for row in fitting.tolist()]
         references = [corpus.references[row] for row in fitting.tolist()]
+        if self.metric.privileged:
+            # unknown words of references are escaped: no sample is to earn by its own <unk>
+            others = self.texts.target.decode_batch(references, escape_unk=True)
+        else:
+            others = self.texts.source.decode_batch(sources)
         advance(len(sizes) - len(fitting))
-        samples = self._samples(sources, advance)
-
-        # each sample is a row: sources and references come as often as they have samples
-        of_sample = [row for row, several in enumerate(samples) for _ in several]
-        flat = [sample for several in samples for sample in several]
-        texts = [self.texts.target.decode(sample) for sample in flat]
-        scores = self._scores(texts, sources, references, of_sample, fitting)
+        try:
+            made = self._made(sources, others, advance)
+            # each sample is a row: sources and references come as often as they have samples
+            of_row = [place for place, several in enumerate(made) for _ in several]
+            flat = [row for several in made for row in several]
+            texts = [self.texts.target.decode(row.tokens) for row in flat]
+            scores = self._scores(flat, texts, [others[place] for place in of_row])
+        except BadScoreError as error:
+            row = fitting[others.index(error.other)]
+            raise RelabellingError(
+                f"--metric {self.metric.name}: gives {error.score} for row {row}, {error}"
+            ) from error
+        samples = [np.array(row.tokens, np.int64) for row in flat]
         scored = ScoredRows(
-            TokenRows.of([sources[row].numpy() for row in of_sample]),
-            TokenRows.of(flat),
-            TokenRows.of([references[row].numpy() for row in of_sample]),
+            TokenRows.of([sources[place].numpy() for place in of_row]),
+            TokenRows.of(samples),
+            TokenRows.of([references[place].numpy() for place in of_row]),
             scores,
-            self._rows(fitting[of_sample]),
+            _rows(flat, fitting[of_row]),
         )
         counts = Counts(
             rows=len(flat),
             skipped=len(sizes) - len(fitting),
             empty=sum(not text.strip() for text in texts),
             exact=sum(
-                sample.tolist() == references[row].tolist()
-                for sample, row in zip(flat, of_sample, strict=True)
+                sample.tolist() == references[place].tolist()
+                for sample, place in zip(samples, of_row, strict=True)
             ),
         )
         return scored, counts
 
-    def _rows(self, sources: npt.NDArray[np.int64]) -> Rows:
-        """What the folder says of rows of these sources [R]."""
-        rows = np.zeros(len(sources), ROW)
-        rows["source"] = sources
-        rows["method"] = METHODS.index(self.sampler.method)
-        return rows
-
-    def _samples(
-        self, sources: Sequence[Tensor], advance: Callable[[int], object]
-    ) -> list[list[Tokens]]:
-        samples: list[list[Tokens]] = [[] for _ in sources]
-        for batch in self.limits.batches([len(source) for source in sources]):
-            results = self.sampler.sample([sources[position] for position in batch])
-            for position, result in zip(batch, results, strict=True):
-                samples[position] = result
-            advance(len(batch))
-        return samples
+    def _made(
+        self, sources: Sequence[Tensor], others: Sequence[str], advance: Callable[[int], object]
+    ) -> list[list[LabelledRow]]:
+        """The rows of each source; where several makers share the work, none comes twice."""
+        made: list[list[LabelledRow]] = [[] for _ in sources]
+        for places in self.limits.batches([len(source) for source in sources]):
+            batch = Batch([sources[one] for one in places], [others[one] for one in places])
+            for maker in self.makers:
+                for place, rows in zip(places, maker.make(batch), strict=True):
+                    made[place] += rows
+            advance(len(places))
+        return [distinct(rows) for rows in made] if len(self.makers) > 1 else made
 
     def _scores(
-        self,
-        texts: list[str],
-        sources: Sequence[Tensor],
-        references: Sequence[Tensor],
-        of_sample: list[int],
-        corpus_rows: npt.NDArray[np.int64],  # [S]
+        self, rows: Sequence[LabelledRow], texts: Sequence[str], others: Sequence[str]
     ) -> Scores:
-        if self.metric.privileged:
-            # unknown words of references are escaped: no sample is to earn by its own <unk>
-            others = self.texts.target.decode_batch(references, escape_unk=True)
-        else:
-            others = self.texts.source.decode_batch(sources)
-        paired = [others[row] for row in of_sample]
-        scores = np.asarray(self.metric.score(texts, paired), np.float32)
-        low, high = self.metric.range
-        bad = first_bad_score(scores, low, high)
-        if bad is not None:
-            raise RelabellingError(
-                f"--metric {self.metric.name}: gives {scores[bad]} for row "
-                f"{corpus_rows[of_sample[bad]]}, no number in [{low}, {high}]; "
-                f"hypothesis: {texts[bad]!r}; {self.metric.compares_with}: {paired[bad]!r}"
-            )
+        """[R]; the metric is asked for those that have none yet."""
+        scores = np.array([np.nan if row.score is None else row.score for row in rows], np.float32)
+        missing = [place for place, row in enumerate(rows) if row.score is None]
+        pairs = [texts[place] for place in missing], [others[place] for place in missing]
+        scores[missing] = self.metric.score(*pairs) if missing else []
         return scores
+
+
+def _rows(rows: Sequence[LabelledRow], sources: npt.NDArray[np.int64]) -> Rows:
+    """What the folder says of rows [R] of these sources [R]."""
+    table = np.zeros(len(rows), ROW)
+    table["source"] = sources
+    table["first"] = [row.first for row in rows]
+    table["method"] = [METHODS.index(row.method) for row in rows]
+    return table

@@ -8,7 +8,7 @@ import numpy as np
 from fairseq_mcts.data.files import process_name, publish, sync
 from fairseq_mcts.data.scored_folder import ScoredSplitWriter, Scores
 from fairseq_mcts.relabelling.chunks import ChunkStore, Counts
-from fairseq_mcts.relabelling.sampling import METHODS
+from fairseq_mcts.relabelling.rows import METHODS
 from fairseq_mcts.relabelling.settings import RelabellingError, Settings, settings_digest
 
 _BINS = 20

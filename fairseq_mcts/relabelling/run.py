@@ -14,6 +14,7 @@ from fairseq_mcts.data.scored_folder import read_record
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import text_decoders
 from fairseq_mcts.progress import progress_bar
+from fairseq_mcts.relabelling.checked_metric import CheckedMetric
 from fairseq_mcts.relabelling.chunks import ChunkStore
 from fairseq_mcts.relabelling.corpus import (
     Corpus,
@@ -22,9 +23,10 @@ from fairseq_mcts.relabelling.corpus import (
     open_corpus,
     open_task,
 )
+from fairseq_mcts.relabelling.decoding import Decoding
 from fairseq_mcts.relabelling.labeller import BatchLimits, Labeller
 from fairseq_mcts.relabelling.merge import merge, num_chunks
-from fairseq_mcts.relabelling.policy import Decoding, PolicyFiles, Sampler
+from fairseq_mcts.relabelling.policy import PolicyFiles
 from fairseq_mcts.relabelling.settings import RelabellingError, Settings, differences
 from fairseq_mcts.relabelling.summary import summary
 
@@ -145,11 +147,13 @@ def relabel(
     if any(job.pending() for job in todo):
         device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
         models = recipe.policy.load(task, device)
-        sampler = Sampler(models, task.target_dictionary, recipe.decoding)
-        labeller = Labeller(sampler, recipe.metric, texts, limits)
+        metric = CheckedMetric(recipe.metric)
+        makers = recipe.decoding.row_makers(models, task.target_dictionary, metric, texts)
+        positions = min(int(model.max_positions()[0]) for model in models)
+        labeller = Labeller(makers, metric, texts, limits, positions)
         if not recipe.skip_too_long:
             for job in todo:
-                job.corpus.refuse_too_long(sampler.source_positions)
+                job.corpus.refuse_too_long(positions)
     # nothing is written before everything that can be refused has been
     origin = {"data": str(folders.data), "policy": [str(path) for path in recipe.policy.paths]}
     for job in todo:

@@ -6,9 +6,6 @@ from fairseq_mcts.search import Decoder, DecoderOptions, Run, option
 from fairseq_mcts.search.options import at_least_one, positive
 from fairseq_mcts.search.sample_search import SampleSearch
 
-#: How a row's sample was made; rows hold its place in here.
-METHODS = ("greedy", "sample", "completion", "search")
-
 
 @dataclass(frozen=True, kw_only=True)
 class SamplesOptions(DecoderOptions):

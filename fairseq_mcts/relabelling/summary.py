@@ -9,10 +9,7 @@ def summary(record: dict[str, Any]) -> str:
     """Describes a split: what a run ends with."""
     counts, scores, metric = record["counts"], record["scores"], record["metric"]
     rows = record["rows"]
-    decoding = record["decoding"]
-    method = decoding["method"]
-    if method == "sampling":
-        method = f"{decoding['samples']} samples a source at temperature {decoding['temperature']}"
+    method = method_of(record["decoding"])
     against = "reference" if metric["privileged"] else "source"
     lines = [
         f"{record['split']}: {rows:,} rows of {record['data']['rows']:,} sources ({method})",
@@ -26,6 +23,17 @@ def summary(record: dict[str, Any]) -> str:
         f"  scores: mean {scores['mean']:.4f}, from {scores['min']:.4f} to {scores['max']:.4f}",
     ]
     return "\n".join(lines + histogram_lines(scores["histogram"], rows))
+
+
+def method_of(decoding: dict[str, Any]) -> str:
+    """How rows were made, in words."""
+    parts = [] if decoding["method"] == "samples" else [decoding["method"]]
+    if "rounds" in decoding:
+        parts[-1] += f" in {decoding['rounds']} rounds of {decoding['rows_per_round']}"
+    if "samples" in decoding:
+        temperatures = ", ".join(map(str, decoding["temperatures"]))
+        parts.append(f"{decoding['samples']} samples a source at temperature {temperatures}")
+    return " and ".join(parts)
 
 
 def histogram_lines(histogram: dict[str, list[Any]], rows: int) -> list[str]:

@@ -23,7 +23,7 @@ from tests.cli.relabel.runs import (
     [
         (("--metric", "chrf"), 'metric.name was "bleu", is now "chrf"'),
         (("--max-len-b", "11"), "decoding.max_len_b was 12, is now 11"),
-        (("--samples", "2"), 'decoding.method was "greedy", is now "sampling"'),
+        (("--samples", "2"), 'decoding.method was "greedy", is now "samples"'),
         (("--chunk-rows", "9"), "chunk_rows was 8, is now 9"),
         (("--path", "other.pt"), "policy.digest was"),
     ],
@@ -93,6 +93,30 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "no heat": (
         [*POLICY, "--metric", "bleu", "--samples", "1", "--temperature", "0"],
         "--temperature 0.0: must be greater",
+    ),
+    "cold too": (
+        [*POLICY, "--metric", "bleu", "--samples", "2", "--temperature", "1,x"],
+        "--temperature 1,x: expected numbers",
+    ),
+    "idle heat": (
+        [*POLICY, "--metric", "bleu", "--method", "completions", "--temperature", "1"],
+        "--temperature: has no effect without --samples",
+    ),
+    "samples of nothing": (
+        [*POLICY, "--metric", "bleu", "--method", "samples"],
+        "--method samples: needs --samples",
+    ),
+    "greedy samples": (
+        [*POLICY, "--metric", "bleu", "--method", "greedy", "--samples", "2"],
+        "--samples: not with --method greedy",
+    ),
+    "idle rounds": (
+        [*POLICY, "--metric", "bleu", "--rounds", "2"],
+        "--rounds: has no effect without --method completions",
+    ),
+    "no rounds": (
+        [*POLICY, "--metric", "bleu", "--method", "completions", "--rounds", "0"],
+        "--rounds 0: must be",
     ),
     "idle seed": ([*POLICY, "--metric", "bleu", "--seed", "3"], "--seed: has no effect without"),
     "half a shard": ([*POLICY, "--metric", "bleu", "--shard", "0"], "belong together"),

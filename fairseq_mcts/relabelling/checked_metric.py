@@ -1,0 +1,42 @@
+"""A metric whose scores are checked before anything is made of them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairseq_mcts.data.scored_folder import first_bad_score
+from fairseq_mcts.metrics.base import Metric
+
+
+class BadScoreError(ValueError):
+    """A score that no metric may give; which texts it is of."""
+
+    def __init__(self, metric: Metric, score: float, hypothesis: str, other: str) -> None:
+        low, high = metric.range
+        super().__init__(
+            f"no number in [{low}, {high}]; hypothesis: {hypothesis!r}; {metric.compares_with}: "
+            f"{other!r}"
+        )
+        self.score = score
+        self.other = other
+
+
+class CheckedMetric(Metric):
+    """Another metric, whose scores must be numbers in its range."""
+
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+        self.name = metric.name  # type: ignore[misc]
+        self.privileged = metric.privileged  # type: ignore[misc]
+        self.range = metric.range
+
+    def score(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[float]:
+        scores = list(self._metric.score(hypotheses, others))
+        # as the folder keeps them
+        bad = first_bad_score(np.asarray(scores, np.float32), *self.range)
+        if bad is not None:
+            raise BadScoreError(self._metric, scores[bad], hypotheses[bad], others[bad])
+        return scores
+
+    def signature(self) -> str:
+        return self._metric.signature()
