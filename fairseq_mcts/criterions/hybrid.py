@@ -53,8 +53,9 @@ class HybridCriterion(ValueCriterion):
             )
 
     def _loss(self, model: Network, sample: dict[str, Any], log: dict[str, Any]) -> Tensor:
-        regular = model(**reading_the_source(sample))
-        cheating = model(**reading_the_reference(sample), features_only=True)
+        values_at = self._value_positions(sample)
+        regular = model(**reading_the_source(sample), values_at=values_at)
+        cheating = model(**reading_the_reference(sample), features_only=True, values_at=values_at)
         loss = self._policy_loss(model, regular, sample, log)
         loss = loss + self.cfg.value_weight * self._value_loss(model, regular[1], sample, log)
         loss = loss + self.cfg.cheating_value_weight * self._value_loss(

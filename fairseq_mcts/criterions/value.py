@@ -1,7 +1,6 @@
 """Criterion `value`: trains a policy and the value of its prefixes together."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -13,8 +12,9 @@ from fairseq.logging import metrics
 from omegaconf import II
 from torch import Tensor
 
-from fairseq_mcts.criterions import losses, value_quality
+from fairseq_mcts.criterions import losses
 from fairseq_mcts.criterions.teacher import Teacher
+from fairseq_mcts.criterions.value_report import judged_values, log_value_quality
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.options import option
 from fairseq_mcts.models.value_head import DEFAULT_HL_GAUSS_SIGMA
@@ -115,7 +115,11 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         """The weighted sum of all losses, which are logged."""
         reads_source = str(self.cfg.value_encoder_input) == "source"
         net_input = reading_the_source(sample) if reads_source else reading_the_reference(sample)
-        output = model(**net_input)
+        output = model(
+            **net_input,
+            features_only=not self.cfg.policy_weight,
+            values_at=self._value_positions(sample),
+        )
         loss = self._policy_loss(model, output, sample, log)
         return loss + self.cfg.value_weight * self._value_loss(model, output[1], sample, log)
 
@@ -154,9 +158,7 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         scored, cfg = sample["scored"], self.cfg
         is_token = scored["prev_output_tokens"].ne(self._pad)
         is_last = losses.last_positions(is_token)
-        counted = losses.from_first(is_token, scored["first"])
-        if str(cfg.value_positions) == "finished":
-            counted = is_last
+        counted = self._value_positions(sample)
         weights = torch.where(is_last, cfg.finished_weight, 1.0) * counted  # [B, T]
         per_token = scored["ntokens"] / weights.sum()
         sigma = cfg.hl_gauss_sigma if str(cfg.value_target) == "hl-gauss" else None
@@ -173,9 +175,17 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
             loss = loss + cfg.within_source_weight * within
         if not self.training:
             log[f"_{prefix}values"] = judged_values(
-                extra["value"], scored["score"], counted, is_token, self._source_keys(sample)
+                extra, scored["score"], counted, is_token, self._source_keys(sample)
             )
         return loss
+
+    def _value_positions(self, sample: dict[str, Any]) -> Tensor:
+        """bool [B, T]: the prefixes whose values are learned."""
+        scored = sample["scored"]
+        is_token = scored["prev_output_tokens"].ne(self._pad)
+        if str(self.cfg.value_positions) == "finished":
+            return losses.last_positions(is_token)
+        return losses.from_first(is_token, scored["first"])
 
     def _source_keys(self, sample: dict[str, Any]) -> Tensor:
         """[B] float64: equal for rows of equal sources only, as far as 52 bits can tell."""
@@ -257,58 +267,3 @@ def _network_input(sample: dict[str, Any], read: dict[str, Tensor]) -> dict[str,
         "prev_output_tokens": scored["prev_output_tokens"],
         "source_of_row": scored["source"],
     }
-
-
-def judged_values(
-    values: Tensor,  # [B, T]
-    scores: Tensor,  # [B]
-    counted: Tensor,  # bool [B, T]
-    is_token: Tensor,  # bool [B, T] no padding
-    source_keys: Tensor,  # [B]
-) -> Tensor:
-    """[P, 5] float64: value, score, relative position, 1 after the closing eos, source."""
-    columns = (
-        values,
-        scores.unsqueeze(1).expand_as(values),
-        (is_token.cumsum(dim=1) - 1) / is_token.sum(dim=1, keepdim=True),
-        losses.last_positions(is_token),
-        source_keys.to(values.device).unsqueeze(1).expand_as(values),
-    )
-    return torch.stack([column[counted].double() for column in columns], dim=1).cpu()
-
-
-def log_value_quality(logging_outputs: list[dict[str, Any]], prefix: str) -> None:
-    """Logs the measures of value_quality.py over everything that was validated."""
-    key = f"_{prefix}values"
-    rows = [log[key] for log in logging_outputs if key in log]
-    if not rows:
-        return
-    judged = torch.cat(rows)
-    metrics.log_concat_tensor(key, judged)
-
-    def derive(name: str, measure: Callable[..., float]) -> None:
-        """`measure` takes values, scores, relative positions, whether finished, and sources."""
-
-        def rounded(meters: Any) -> float:
-            values, scores, relative, finished, sources = meters[key].tensor.unbind(dim=1)
-            return round(measure(values, scores, relative, finished.bool(), sources), 4)
-
-        metrics.log_derived(f"{prefix}value_{name}", rounded)
-
-    derive("mae", lambda v, s, r, f, k: value_quality.mean_absolute_error(v, s))
-    derive("mae_finished", lambda v, s, r, f, k: value_quality.mean_absolute_error(v[f], s[f]))
-    derive("mae_of_mean", lambda v, s, r, f, k: value_quality.error_of_the_mean(s))
-    derive("pearson", lambda v, s, r, f, k: value_quality.pearson(v, s))
-    derive("pearson_finished", lambda v, s, r, f, k: value_quality.pearson(v[f], s[f]))
-    derive("kendall_finished", lambda v, s, r, f, k: value_quality.kendall(v[f], s[f]))
-    derive("ece", lambda v, s, r, f, k: value_quality.calibration_error(v, s))
-    if value_quality.has_differing_samples(judged[:, 1], judged[:, 4]):
-        within = value_quality.pearson_within
-        derive("pearson_within", lambda v, s, r, f, k: within(v[f], s[f], k[f]))
-    if bool(judged[:, 3].all()):  # finished samples only: there are no other positions
-        return
-    for part in range(value_quality.POSITION_BINS):
-        derive(
-            f"mae_part{part + 1}",
-            lambda v, s, r, f, k, part=part: value_quality.error_by_position(v, s, r)[part],
-        )

@@ -43,6 +43,28 @@ def has_differing_samples(scores: Tensor, sources: Tensor) -> bool:
     return len(torch.unique(sources)) < len(torch.unique(pairs, dim=0))
 
 
+def gain_of_the_best(keys: Tensor, scores: Tensor, sources: Tensor) -> float:
+    """What the sample with the greatest key [P] of each source [P] scores [P] above the mean of
+    its source's samples: best of n by a value, by likelihood or by the score itself."""
+    best = best_of_sources(keys, sources)
+    return float(scores[best].mean() - mean_of_sources(scores, sources).mean())
+
+
+def best_of_sources(keys: Tensor, sources: Tensor) -> Tensor:
+    """[G]: of each source the place in [P] of its greatest key, the first of equal ones."""
+    order = keys.argsort(descending=True, stable=True)
+    order = order[sources[order].argsort(stable=True)]  # by source, then by key
+    is_first = torch.ones_like(order, dtype=torch.bool)
+    is_first[1:] = sources[order][1:] != sources[order][:-1]
+    return order[is_first]
+
+
+def mean_of_sources(column: Tensor, sources: Tensor) -> Tensor:
+    """[G]: the mean of a column [P] over each source's samples, sources ascending."""
+    _, group, counts = torch.unique(sources, return_inverse=True, return_counts=True)
+    return column.new_zeros(len(counts)).index_add_(0, group, column) / counts
+
+
 def kendall(values: Tensor, scores: Tensor) -> float:
     """Rank correlation τ-b of [P] and [P], block by block to bound memory; 0 if one is constant."""
     concordant = untied_values = untied_scores = 0.0

@@ -86,7 +86,8 @@ class ComparingValues:
             self._sources,
         )
         best = matches[:, : matches.size(1) // 3]
-        summed = head.summands(known, best, logprobs).masked_fill_(~is_word.unsqueeze(1), 0.0)
+        summed = torch.cat([head.token_summands(known, logprobs), best], dim=1)
+        summed.masked_fill_(~is_word.unsqueeze(1), 0.0)
         sums = summed + self._sums[of_parents].masked_fill_(is_empty.unsqueeze(1), 0.0)
         self._features.index_copy_(0, batch.slots, after)
         self._sums.index_copy_(0, batch.slots, sums)

@@ -68,7 +68,7 @@ class Member:
 
     def begin(self, sources: Sequence[Tensor]) -> None:
         """Encodes the sentences, each a tensor of its tokens; forgets those before."""
-        encoder_out = self._encode(sources)
+        encoder_out = self.encode(sources)
         self.stepper.begin(encoder_out)
         if self._value is not None:
             self._value.begin(encoder_out)
@@ -79,7 +79,7 @@ class Member:
         if self._value is not None:
             self._value.reserve(capacity)
 
-    def _encode(self, sources: Sequence[Tensor]) -> EncoderOut:
+    def encode(self, sources: Sequence[Tensor]) -> EncoderOut:
         """The encoder's output for all sentences (of any lengths, unpadded), in their order."""
         if not isinstance(self.stepper, TransformerStepper):
             return encode_longest_first(self.model.encoder, sources, self._pad)

@@ -29,12 +29,19 @@ NO_MATCH = -1.0  # the least cosine: of tokens that there are none to compare wi
 
 
 class Prefixes(NamedTuple):
-    """What the head reads of B rows of T - 1 tokens, beside the decoder's features."""
+    """What the head reads of the prefixes of B rows of up to T - 1 tokens, beside the features.
 
-    embedded: Tensor  # [B, T, E] the decoder's embedding of each token, the start symbol first
-    logprobs: Tensor  # float32 [B, T] the policy's log-probability of each; 0 of the start symbol
+    Rows of one source have many prefixes in common, so what is known of a prefix stands there once:
+    U different ones, and which of them ends at each position.
+    """
+
+    embedded: Tensor  # [U, E] the decoder's embedding of the last token, or of the start symbol
+    logprobs: Tensor  # float32 [U] the policy's log-probability of it; 0 of the start symbol
+    parents: Tensor  # [U] the prefix without it; -1 of the empty prefix
+    at: Tensor  # [B, T] which prefix ends there; any at padding
     is_word: Tensor  # bool [B, T] neither start symbol nor eos nor padding
     is_finished: Tensor  # bool [B, T] whether the token is the closing eos
+    wanted: Tensor  # bool [B, T] where values are to be read, P of them
     source: Tensor  # [G, S, C] the encoder's states of G sources
     source_padding: Tensor  # bool [G, S]
     source_of_row: Tensor  # [B]
@@ -93,16 +100,17 @@ class Comparison:
         """Normed features [..., C] -> [..., H, d], scaled."""
         return by_head(self._promised(after), self._sizes) * float(self._sizes.head_size) ** -0.5
 
-    def summands(self, known: Tensor, best: Tensor, logprobs: Tensor) -> Tensor:
-        """[..., W], [..., H], [...] -> [..., Z]: what a prefix sums up over its words."""
+    def token_summands(self, known: Tensor, logprobs: Tensor) -> Tensor:
+        """[..., W], [...] -> [..., Z - H]: what a prefix sums up over its words, beside their best
+        matches."""
         logprobs = (logprobs * _LOGPROB_SCALE).unsqueeze(-1).to(known)
-        return torch.cat([self._pool(known), best, logprobs], dim=-1)
+        return torch.cat([self._pool(known), logprobs], dim=-1)
 
     def bucket_logits(
         self,
         after: Tensor,  # [..., C]
         known: Tensor,  # [..., W]
-        mean: Tensor,  # [..., Z] of the summands, over the prefix' words
+        mean: Tensor,  # [..., Z] of the summands and best matches, over the prefix' words
         matches: Tensor,  # [..., 3 H] see `forward`
         words: Tensor,  # [...] of the prefix
         source_length: Tensor,  # [...]
@@ -167,24 +175,23 @@ class ComparingValueHead(ValueHead):
     def forward(  # type: ignore[override]
         self, features: Tensor, prefixes: Prefixes
     ) -> tuple[Tensor, Tensor]:
-        """Features [B, T, C] -> bucket logits [B, T, K] and values, float32 [B, T]."""
+        """Features [U, C] of the prefixes -> bucket logits [P, K] and values, float32 [P]."""
         rows = Comparison(self, lambda module: module)
+        at, is_word, wanted = prefixes.at, prefixes.is_word, prefixes.wanted
         after = rows.feature_norm(features)
-        before = F.pad(after, (0, 0, 1, 0))[:, :-1]
-        logprobs = prefixes.logprobs
-        known = rows.token_knowledge(before, prefixes.embedded, after, logprobs)
+        before = after[prefixes.parents].masked_fill((prefixes.parents < 0).unsqueeze(1), 0.0)
+        known = rows.token_knowledge(before, prefixes.embedded, after, prefixes.logprobs)
 
         said_keys, promised_keys = (
             keys[prefixes.source_of_row] for keys in self.source_keys(prefixes.source)
         )
         padding = prefixes.source_padding[prefixes.source_of_row]  # [B, S]
-        is_word = prefixes.is_word
-        match = _products(rows.said_queries(known), said_keys)  # [B, T, H, S]
+        match = _products(rows.said_queries(known)[at], said_keys)  # [B, T, H, S]
         hidden = padding[:, None, None] | ~is_word[:, :, None, None]
         match = match.masked_fill(hidden, NO_MATCH)
         best = match.amax(dim=-1)  # [B, T, H]
         said = match.cummax(dim=1).values
-        promised = F.softsign(_products(rows.promised_queries(after), promised_keys))
+        promised = F.softsign(_products(rows.promised_queries(after)[at], promised_keys))
         covered = torch.maximum(said, promised)
 
         counted = (~padding).to(features)  # [B, S]
@@ -194,11 +201,18 @@ class ComparingValueHead(ValueHead):
             [best, (said * share).sum(dim=-1), (covered * share).sum(dim=-1)], dim=-1
         )
         words = is_word.to(features).cumsum(dim=1)  # [B, T]
-        summed = rows.summands(known, best, logprobs) * is_word.unsqueeze(-1)
-        mean = summed.cumsum(dim=1) / words.clamp_min(1.0).unsqueeze(-1)
+        summed = torch.cat([rows.token_summands(known, prefixes.logprobs)[at], best], dim=-1)
+        summed = (summed * is_word.unsqueeze(-1)).cumsum(dim=1)
+        mean = summed / words.clamp_min(1.0).unsqueeze(-1)
         lengths = source_length.unsqueeze(1).expand_as(words)
         logits = rows.bucket_logits(
-            after, known, mean, matches, words, lengths, prefixes.is_finished
+            after[at[wanted]],
+            known[at[wanted]],
+            mean[wanted],
+            matches[wanted],
+            words[wanted],
+            lengths[wanted],
+            prefixes.is_finished[wanted],
         )
         return logits, expected_value(logits, bucket_means(self.bucket_edges))
 

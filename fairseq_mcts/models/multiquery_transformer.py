@@ -48,6 +48,7 @@ class MultiQueryTransformerModel(FairseqEncoderDecoderModel):  # type: ignore[mi
         return_all_hiddens: bool = False,
         features_only: bool = False,
         source_of_row: Tensor | None = None,  # [B] into the sources; None: one source a row
+        values_at: Tensor | None = None,  # bool [B, T] where the caller reads values
     ) -> tuple[Tensor, dict[str, Any]]:
         """Encodes and decodes with teacher forcing; returns what the decoder returns."""
         encoder_out = self.encoder(

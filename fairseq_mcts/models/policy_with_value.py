@@ -116,6 +116,7 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
         prev_output_tokens: Tensor,  # [B, T]
         features_only: bool = False,
         source_of_row: Optional[Tensor] = None,  # [B] into the sources; None: one source a row
+        values_at: Optional[Tensor] = None,  # bool [B, T]; None: all are read
     ) -> tuple[Tensor, dict[str, Any]]:
         """Logits [B, T, V] (or features [B, T, C]) and extras, among them the value [B, T]."""
         tokens = prev_output_tokens
@@ -126,9 +127,9 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
             else:
                 of_rows = self.encoder.reorder_encoder_out(encoder_out, source_of_row)
             features, extra = self.decoder.extract_features(tokens, encoder_out=of_rows)
-            output = self.decoder.output_layer(features)
-        values = read_values(self, features, output, tokens, encoder_out, source_of_row)
-        return (features if features_only else output), {**extra, "features": features, **values}
+            output = features if features_only else self.decoder.output_layer(features)
+        values = read_values(self, features, tokens, encoder_out, source_of_row, values_at)
+        return output, {**extra, "features": features, **values}
 
 
 def _make_head(cfg: PolicyWithValueConfig, policy: Any) -> ValueHead:

@@ -257,6 +257,11 @@ def test_validation_compares_the_samples_of_one_source(model: Any) -> None:
     assert found["value_pearson_within"] == pytest.approx(
         value_quality.pearson(values, scores), abs=1e-4
     )
+    chosen = scores[values.argmax()]
+    assert found["value_best_gain"] == pytest.approx(float(chosen - scores.mean()), abs=1e-4)
+    assert found["score_best_gain"] == pytest.approx(float(scores.max() - scores.mean()), abs=1e-4)
+    assert found["value_best_overrated"] == pytest.approx(float(values.max() - chosen), abs=1e-4)
+    assert "likelihood_best_gain" not in found  # this model does not tell it
 
     rows.sources = [
         [*source, word] for word, source in zip(SOURCE_WORDS, rows.sources, strict=False)

@@ -90,3 +90,19 @@ def test_error_by_position() -> None:
 
 def test_error_of_the_mean() -> None:
     assert value_quality.error_of_the_mean(torch.tensor([0.0, 1.0, 0.5])) == pytest.approx(1 / 3)
+
+
+def test_the_best_of_each_source_by_the_definition() -> None:
+    dice = torch.Generator().manual_seed(1)
+    sources = torch.randint(0, 7, (60,), generator=dice)
+    keys = torch.randint(0, 9, (60,), generator=dice) / 9  # with ties
+    scores = torch.rand(60, generator=dice)
+    expected = []
+    for source in sorted(set(sources.tolist())):
+        own = [place for place in range(60) if sources[place] == source]
+        best = max(own, key=lambda place: (float(keys[place]), -place))
+        expected.append((best, float(scores[own].mean())))
+    found = value_quality.best_of_sources(keys, sources)
+    assert found.tolist() == [best for best, _ in expected]
+    gain = sum(float(scores[best]) - mean for best, mean in expected) / len(expected)
+    assert value_quality.gain_of_the_best(keys, scores, sources) == pytest.approx(gain, abs=1e-6)
