@@ -16,7 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
 from fairseq_mcts.models.checkpoints import load_model
-from fairseq_mcts.models.comparing_head import ComparingValueHead
+from fairseq_mcts.models.comparing_head import ComparingValueHead, Sizes
 from fairseq_mcts.models.options import ValueHeadOptions, option
 from fairseq_mcts.models.value_head import ValueHead, bucket_options
 from fairseq_mcts.models.value_reading import read_values
@@ -149,6 +149,7 @@ def _make_head(cfg: PolicyWithValueConfig, policy: Any) -> ValueHead:
         width,
         token_dim=policy.decoder.embed_tokens.embedding_dim,
         source_dim=_state_size(policy.encoder),
+        sizes=Sizes(width=min(Sizes.width, width)),  # no wider than a small policy
         dropout=cfg.value_dropout,
         **bucket_options(cfg),
     )
