@@ -16,9 +16,11 @@ from fairseq_mcts.register import register
 PROGRAM = "fairseq-mcts-relabel"
 _MAX_TOKENS = 12_000  # as fairseq-generate does if nothing is said
 _MAX_TOKENS_GROWN = 3_000  # a source then has some hundred prefixes, all of which are remembered
+_SUBSETS = "train,valid"
 _METHODS = ("greedy", "samples", "completions")
 _MERGE_OPTIONS = {
-    *("data", "out", "subset", "source_lang", "target_lang", "num_shards", "merge", "user_dir")
+    *("data", "out", "subset", "out_subset", "source_lang", "target_lang"),
+    *("num_shards", "merge", "user_dir"),
 }
 
 
@@ -41,7 +43,26 @@ def make_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentPars
         help="what scores a translation: against the reference if the metric needs one (bleu, "
         "chrf, bertscore), against the source if not (mlbertscore)",
     )
-    add("--subset", default="train,valid", help="splits, with commas (default: %(default)s)")
+    add("--subset", help=f"splits, with commas (default: {_SUBSETS}; train with --monolingual)")
+    add(
+        "--out-subset",
+        metavar="NAME",
+        help="what the one split of --subset is to be called, for example train1, which is trained "
+        "on together with train of the same folder (default: the same)",
+    )
+    add(
+        "--monolingual",
+        metavar="FILE",
+        type=Path,
+        help="in place of sources of DATA translate the lines of this text in the source language, "
+        "plain or .gz, which --tokenizer and --bpe split into symbols; for metrics without "
+        "references",
+    )
+    add(
+        "--limit-sources",
+        metavar="N|BEGIN:END",
+        help="only the first N sources of the one split, or those from row BEGIN up to row END - 1",
+    )
     for letter, side in (("s", "source"), ("t", "target")):
         add(f"-{letter}", f"--{side}-lang", metavar="LANG", help="default: from the files' names")
     add("--user-dir", metavar="DIR", help="folder that registers further metrics")
@@ -100,7 +121,8 @@ def _add_decoding_options(group: Any) -> None:
     add(
         "--skip-too-long",
         action="store_true",
-        help="leave sources out that are longer than the policy's positions; refused otherwise",
+        help="leave sources out that are longer than the policy's positions, and empty lines of "
+        "--monolingual; refused otherwise",
     )
     count(
         "--max-tokens",
@@ -187,10 +209,43 @@ def _given_early(flag: str, arguments: Sequence[str] | None, **details: Any) -> 
 def _folders(options: argparse.Namespace) -> Any:
     from fairseq_mcts.relabelling.run import Folders
 
-    splits = [split.strip() for split in options.subset.split(",") if split.strip()]
+    subset = options.subset or ("train" if options.monolingual is not None else _SUBSETS)
+    splits = [split.strip() for split in subset.split(",") if split.strip()]
     if not splits or len(set(splits)) < len(splits):
-        raise ValueError(f"--subset {options.subset}: expected names of different splits")
-    return Folders(options.data, options.out, splits, options.source_lang, options.target_lang)
+        raise ValueError(f"--subset {subset}: expected names of different splits")
+    for name in ("out_subset", "monolingual", "limit_sources"):
+        if getattr(options, name) is not None and len(splits) > 1:
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag}: concerns one split; give its name by --subset")
+    if options.monolingual is not None and options.post_process and options.bpe is None:
+        raise ValueError(
+            "--monolingual: --post-process only joins subwords; give the --bpe that makes them"
+        )
+    return Folders(
+        options.data,
+        options.out,
+        splits,
+        options.source_lang,
+        options.target_lang,
+        made_split=options.out_subset,
+        limit=_limit(options.limit_sources),
+        monolingual=options.monolingual,
+    )
+
+
+def _limit(text: str | None) -> Any:
+    from fairseq_mcts.relabelling.corpus import SourceRange
+
+    if text is None:
+        return None
+    begin, colon, end = text.rpartition(":")
+    try:
+        limit = SourceRange(int(begin) if colon else 0, int(end))
+    except ValueError:
+        raise ValueError(f"--limit-sources {text}: expected N or BEGIN:END") from None
+    if not 0 <= limit.begin < limit.end:
+        raise ValueError(f"--limit-sources {text}: holds no row")
+    return limit
 
 
 def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

@@ -10,10 +10,11 @@ def summary(record: dict[str, Any]) -> str:
     counts, scores, metric = record["counts"], record["scores"], record["metric"]
     rows = record["rows"]
     method = method_of(record["decoding"])
+    empty = " or empty" if record["data"]["monolingual"] else ""
     against = "reference" if metric["privileged"] else "source"
     lines = [
         f"{record['split']}: {rows:,} rows of {record['data']['rows']:,} sources ({method})",
-        f"  left out, source too long: {counts['skipped_too_long']:,}; empty samples: "
+        f"  left out, source too long{empty}: {counts['skipped_too_long']:,}; empty samples: "
         f"{counts['empty_samples']:,}; equal to the reference: "
         f"{counts['samples_equal_to_reference']:,}",
         f"  tokens: samples {counts['sample_tokens'] / rows:.1f} on average, at most "
