@@ -27,7 +27,7 @@ from fairseq_mcts.relabelling.corpus import (
 from fairseq_mcts.relabelling.decoding import Decoding
 from fairseq_mcts.relabelling.labeller import BatchLimits, Labeller
 from fairseq_mcts.relabelling.merge import merge, num_chunks
-from fairseq_mcts.relabelling.policy import PolicyFiles
+from fairseq_mcts.relabelling.models import ModelFiles
 from fairseq_mcts.relabelling.settings import RelabellingError, Settings, differences
 from fairseq_mcts.relabelling.summary import summary
 from fairseq_mcts.relabelling.text_corpus import open_text
@@ -74,10 +74,11 @@ class Folders:
 class Recipe:
     """How rows are made."""
 
-    policy: PolicyFiles
+    policy: ModelFiles
     metric: Metric
     decoding: Decoding
     text: Settings  # the options of subwords and tokenisation
+    value: ModelFiles | None = None  # of searches; None: the policy's own
     bpe: Any = None
     tokenizer: Any = None
     skip_too_long: bool = False
@@ -92,9 +93,11 @@ class Recipe:
     def settings(self) -> Settings:
         """What a result depends on."""
         metric = self.metric
+        value = {} if self.value is None else {"value": self.value.settings()}
         return {
             "format": 2,
             "policy": self.policy.settings(),
+            **value,
             "metric": {
                 "name": metric.name,
                 "signature": metric.sentence_signature(),
@@ -157,6 +160,7 @@ def relabel(
             f"--monolingual: --metric {recipe.metric.name} compares with references, and text "
             "without translations has none"
         )
+    recipe.decoding.refuse_unfit(recipe.metric)
     corpora = folders.open_corpora(task, recipe.encode)
     # refuses subwords without a way to join them
     texts = text_decoders(
@@ -177,8 +181,11 @@ def relabel(
         device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
         models = recipe.policy.load(task, device)
         metric = CheckedMetric(recipe.metric)
-        makers = recipe.decoding.row_makers(models, task.target_dictionary, metric, texts)
-        positions = min(int(model.max_positions()[0]) for model in models)
+        value_models = [] if recipe.value is None else recipe.value.load(task, device)
+        makers = recipe.decoding.row_makers(
+            models, value_models, task.target_dictionary, metric, texts
+        )
+        positions = min(int(model.max_positions()[0]) for model in (*models, *value_models))
         labeller = Labeller(makers, metric, texts, limits, positions)
         if not recipe.skip_too_long:
             for job in todo:
@@ -186,6 +193,8 @@ def relabel(
     # nothing is written before everything that can be refused has been
     origin: Settings = {"data": str(folders.data)}
     origin["policy"] = [str(path) for path in recipe.policy.paths]
+    if recipe.value is not None:
+        origin["value"] = [str(path) for path in recipe.value.paths]
     if folders.monolingual is not None:
         origin["monolingual"] = str(folders.monolingual)
     for job in todo:

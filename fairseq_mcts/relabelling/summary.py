@@ -31,6 +31,9 @@ def method_of(decoding: dict[str, Any]) -> str:
     parts = [] if decoding["method"] == "samples" else [decoding["method"]]
     if "rounds" in decoding:
         parts[-1] += f" in {decoding['rounds']} rounds of {decoding['rows_per_round']}"
+    if "searches" in decoding:
+        searches = " and of ".join(decoding["searches"])
+        parts[-1] += f" from the {decoding['nbest']} best of {searches}"
     if "samples" in decoding:
         temperatures = ", ".join(map(str, decoding["temperatures"]))
         parts.append(f"{decoding['samples']} samples a source at temperature {temperatures}")
