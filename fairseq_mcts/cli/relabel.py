@@ -16,9 +16,13 @@ from fairseq_mcts.register import register
 PROGRAM = "fairseq-mcts-relabel"
 _MAX_TOKENS = 12_000  # as fairseq-generate does if nothing is said
 _MAX_TOKENS_GROWN = 3_000  # a source then has some hundred prefixes, all of which are remembered
-_METHODS = ("greedy", "samples", "completions")
+_SUBSETS = "train,valid"
+_SEARCHES = ("vgbs:alpha=0.9", "mcts:simulations=24")
+_METHODS = ("greedy", "samples", "completions", "search")
+_GROWING = "--method completions or search"
 _MERGE_OPTIONS = {
-    *("data", "out", "subset", "source_lang", "target_lang", "num_shards", "merge", "user_dir")
+    *("data", "out", "subset", "out_subset", "source_lang", "target_lang"),
+    *("num_shards", "merge", "user_dir"),
 }
 
 
@@ -41,7 +45,26 @@ def make_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentPars
         help="what scores a translation: against the reference if the metric needs one (bleu, "
         "chrf, bertscore), against the source if not (mlbertscore)",
     )
-    add("--subset", default="train,valid", help="splits, with commas (default: %(default)s)")
+    add("--subset", help=f"splits, with commas (default: {_SUBSETS}; train with --monolingual)")
+    add(
+        "--out-subset",
+        metavar="NAME",
+        help="what the one split of --subset is to be called, for example train1, which is trained "
+        "on together with train of the same folder (default: the same)",
+    )
+    add(
+        "--monolingual",
+        metavar="FILE",
+        type=Path,
+        help="in place of sources of DATA translate the lines of this text in the source language, "
+        "plain or .gz, which --tokenizer and --bpe split into symbols; for metrics without "
+        "references",
+    )
+    add(
+        "--limit-sources",
+        metavar="N|BEGIN:END",
+        help="only the first N sources of the one split, or those from row BEGIN up to row END - 1",
+    )
     for letter, side in (("s", "source"), ("t", "target")):
         add(f"-{letter}", f"--{side}-lang", metavar="LANG", help="default: from the files' names")
     add("--user-dir", metavar="DIR", help="folder that registers further metrics")
@@ -60,13 +83,15 @@ def _add_method_options(group: Any) -> None:
         help="greedy: the greedy translation; samples: --samples of the policy; completions: the "
         "greedy translation, and rows that grow from it: one token of an earlier row is changed to "
         "another of the policy's best, and greedy decoding goes on from there, so that all "
-        "prefixes have the score they promise (default: greedy, or samples if --samples is given)",
+        "prefixes have the score they promise; search: completions, and what --searches with the "
+        "present value find, from which rows grow too (default: greedy, or samples if --samples is "
+        "given)",
     )
     count(
         "--samples",
         help="draw so many translations of each source; each becomes a row, repetitions too. With "
-        "--method completions beside those, once each, and their scores count for the finished "
-        "sentences alone",
+        f"{_GROWING} beside those, once each, and their scores count for the finished sentences "
+        "alone",
     )
     add(
         "--temperature",
@@ -78,12 +103,24 @@ def _add_method_options(group: Any) -> None:
         type=int,
         help="of --samples and completions (default: 1); equal sources get equal rows",
     )
-    count("--rounds", help="of --method completions: rounds in which rows grow (default: 4)")
+    count("--rounds", help="rounds in which rows grow (default: 4)")
     count(
         "--rows-per-round",
         help="rows of a source that grow in a round, from rows of earlier ones (default: 2)",
     )
     count("--best-tokens", help="a token is changed to one of the policy's N best (default: 12)")
+    add(
+        "--value-path",
+        metavar="FILE[:FILE]",
+        help="checkpoint whose value --searches go by (default: the value head of --path)",
+    )
+    add(
+        "--searches",
+        nargs="+",
+        metavar="NAME[:OPTION=VALUE,…]",
+        help=f"of --method search: decoders and their options (default: {' '.join(_SEARCHES)})",
+    )
+    count("--nbest", help="translations that each of --searches gives (default: 4)")
 
 
 def _add_decoding_options(group: Any) -> None:
@@ -100,12 +137,13 @@ def _add_decoding_options(group: Any) -> None:
     add(
         "--skip-too-long",
         action="store_true",
-        help="leave sources out that are longer than the policy's positions; refused otherwise",
+        help="leave sources out that are longer than the policy's positions, and empty lines of "
+        "--monolingual; refused otherwise",
     )
     count(
         "--max-tokens",
         help=f"source tokens decoded together (default: {_MAX_TOKENS}, or {_MAX_TOKENS_GROWN} with "
-        "--method completions); changes no result",
+        f"{_GROWING}); changes no result",
     )
     count("--batch-size", help="sources decoded together")
     add("--model-overrides", default="{}", metavar="DICT", help="as fairseq-generate")
@@ -169,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser = make_parser(arguments)
         options = parser.parse_args(arguments)
         refuse_below_one(options, "num_shards", "max_tokens", "batch_size", "chunk_rows", "samples")
-        refuse_below_one(options, "rounds", "rows_per_round", "best_tokens")
+        refuse_below_one(options, "rows_per_round", "best_tokens", "nbest")
         if options.merge:
             _merge(parser, options)
         else:
@@ -187,10 +225,43 @@ def _given_early(flag: str, arguments: Sequence[str] | None, **details: Any) -> 
 def _folders(options: argparse.Namespace) -> Any:
     from fairseq_mcts.relabelling.run import Folders
 
-    splits = [split.strip() for split in options.subset.split(",") if split.strip()]
+    subset = options.subset or ("train" if options.monolingual is not None else _SUBSETS)
+    splits = [split.strip() for split in subset.split(",") if split.strip()]
     if not splits or len(set(splits)) < len(splits):
-        raise ValueError(f"--subset {options.subset}: expected names of different splits")
-    return Folders(options.data, options.out, splits, options.source_lang, options.target_lang)
+        raise ValueError(f"--subset {subset}: expected names of different splits")
+    for name in ("out_subset", "monolingual", "limit_sources"):
+        if getattr(options, name) is not None and len(splits) > 1:
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag}: concerns one split; give its name by --subset")
+    if options.monolingual is not None and options.post_process and options.bpe is None:
+        raise ValueError(
+            "--monolingual: --post-process only joins subwords; give the --bpe that makes them"
+        )
+    return Folders(
+        options.data,
+        options.out,
+        splits,
+        options.source_lang,
+        options.target_lang,
+        made_split=options.out_subset,
+        limit=_limit(options.limit_sources),
+        monolingual=options.monolingual,
+    )
+
+
+def _limit(text: str | None) -> Any:
+    from fairseq_mcts.relabelling.corpus import SourceRange
+
+    if text is None:
+        return None
+    begin, colon, end = text.rpartition(":")
+    try:
+        limit = SourceRange(int(begin) if colon else 0, int(end))
+    except ValueError:
+        raise ValueError(f"--limit-sources {text}: expected N or BEGIN:END") from None
+    if not 0 <= limit.begin < limit.end:
+        raise ValueError(f"--limit-sources {text}: holds no row")
+    return limit
 
 
 def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -221,7 +292,7 @@ def _relabel(options: argparse.Namespace) -> None:
 def _recipe(options: argparse.Namespace) -> Any:
     from fairseq.data.encoders import build_bpe, build_tokenizer
 
-    from fairseq_mcts.relabelling.policy import PolicyFiles
+    from fairseq_mcts.relabelling.models import ModelFiles
     from fairseq_mcts.relabelling.run import Recipe
 
     for flag in ("path", "metric"):
@@ -232,8 +303,13 @@ def _recipe(options: argparse.Namespace) -> Any:
         names = getattr(options, f"{kind}_options")
         text[kind] = {"name": getattr(options, kind), **{n: getattr(options, n) for n in names}}
     paths = [Path(path) for path in options.path.split(":")]
+    value = None
+    if options.value_path is not None:
+        of_value = [Path(path) for path in options.value_path.split(":")]
+        value = ModelFiles(of_value, {}, options.fp16, option="--value-path")
     return Recipe(
-        policy=PolicyFiles(paths, _model_overrides(options.model_overrides), options.fp16),
+        policy=ModelFiles(paths, _model_overrides(options.model_overrides), options.fp16),
+        value=value,
         decoding=_decoding(options),
         text=text,
         bpe=build_bpe(options),
@@ -247,13 +323,15 @@ def _recipe(options: argparse.Namespace) -> Any:
 def _decoding(options: argparse.Namespace) -> Any:
     from fairseq_mcts.relabelling.completion_search import Growth
     from fairseq_mcts.relabelling.decoding import Decoding
+    from fairseq_mcts.relabelling.found import Searches
 
     method = options.method or ("greedy" if options.samples is None else "samples")
     given = _given(options, "samples", "seed", "max_len_a", "max_len_b")
     growth = _given(options, *Growth._fields)
+    searches = Searches(tuple(options.searches or _SEARCHES), **_given(options, "nbest"))
     if options.temperature is not None:
         given["temperatures"] = _temperatures(options.temperature)
-    decoding = Decoding(method, growth=Growth(**growth), **given)
+    decoding = Decoding(method, growth=Growth(**growth), searches=searches, **given)
     if method == "samples" and not decoding.samples:
         raise ValueError("--method samples: needs --samples")
     if method == "greedy" and decoding.samples:
@@ -261,11 +339,17 @@ def _decoding(options: argparse.Namespace) -> Any:
     if options.temperature is not None and not decoding.samples:
         raise ValueError("--temperature: has no effect without --samples")
     if options.seed is not None and not (decoding.samples or decoding.grows):
-        raise ValueError("--seed: has no effect without --samples or --method completions")
+        raise ValueError(f"--seed: has no effect without --samples or {_GROWING}")
     for name in growth:
         if not decoding.grows:
             flag = name.replace("_", "-")
-            raise ValueError(f"--{flag}: has no effect without --method completions")
+            raise ValueError(f"--{flag}: has no effect without {_GROWING}")
+    if decoding.growth.rounds < 0:
+        raise ValueError(f"--rounds {decoding.growth.rounds}: must not be negative")
+    for name in _given(options, "value_path", "searches", "nbest"):
+        if method != "search":
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag}: has no effect without --method search")
     return decoding
 
 

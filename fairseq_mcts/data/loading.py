@@ -39,6 +39,7 @@ def load_scored_dataset(
         raise ScoredDataError(f"--rows-per-source {rows_per_source}: must be at least 1")
     names = split_names(task, split, folder)
     parts = [open_scored_split(part) for part in (names.parts() if combine else [names])]
+    _refuse_other_metrics(names, parts)
     groups = [SourceGroups.of(part.rows, len(part.scores)) for part in parts]
     for part, of_part in zip(names.parts(), groups, strict=False):
         rows = int(of_part.counts.sum())
@@ -62,6 +63,15 @@ def load_scored_dataset(
         shuffle=split != "test",
         pad_to_multiple=cfg.required_seq_len_multiple,
     )
+
+
+def _refuse_other_metrics(names: SplitNames, parts: Sequence[ScoredSplit]) -> None:
+    for other, part in zip(names.parts(), parts, strict=False):
+        if part.record["metric"] != parts[0].record["metric"]:
+            raise ScoredDataError(
+                f"{other.record}: was scored by another metric than {names.record}, and can't be "
+                "trained on together with it"
+            )
 
 
 def _joined(parts: Sequence[Any]) -> Any:

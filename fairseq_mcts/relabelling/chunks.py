@@ -29,14 +29,14 @@ class Counts(NamedTuple):
     """What a chunk says beside its rows."""
 
     rows: int
-    skipped: int  # sources left out because they are too long
+    skipped: int  # sources left out because they are too long, or empty lines
     empty: int  # samples without any text
     exact: int  # samples equal to the reference
 
 
 @dataclass(frozen=True)
 class ChunkStore:
-    """Chunk c holds the rows made of the corpus' rows [c · chunk_rows, (c + 1) · chunk_rows)."""
+    """Chunk c holds the rows made of the c-th `chunk_rows` rows of the corpus."""
 
     names: SplitNames  # of the split that the chunks become
 

@@ -1,10 +1,12 @@
 """The binarised corpus that is relabelled: sources and references of one split."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from fairseq.data import data_utils, indexed_dataset
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
@@ -14,36 +16,47 @@ from fairseq_mcts.data.scored_folder import SplitNames
 from fairseq_mcts.relabelling.settings import RelabellingError, Settings
 
 
+class SourceRange(NamedTuple):
+    """Rows of a corpus: from `begin` up to `end`, which is the first that is left out."""
+
+    begin: int
+    end: int
+
+
 @dataclass(frozen=True)
 class Corpus:
-    """One split; row i of sources and references belong together."""
+    """Sources and references of the split that is made; row i of both belong together."""
 
-    names: SplitNames
-    prefix: Path  # files begin with it, and the language follows
-    sources: Any  # fairseq's indexed datasets
+    split: str
+    files: Sequence[Path]  # that hold the sentences
+    sources: Any  # fairseq's indexed datasets, or what can stand for them
     references: Any
-
-    def __len__(self) -> int:
-        return len(self.sources)
+    rows: range  # those that are relabelled
+    is_text: bool = False  # whether it is plain text, where lines may be empty
 
     def digest(self) -> str:
         """A digest of all sentences."""
-        files = [
-            Path(f"{self.prefix}{language}{ending}")
-            for language in (self.names.source_lang, self.names.target_lang)
-            for ending in ("", ".idx", ".bin")  # the first is raw text
-        ]
-        return digest_of_files(path for path in files if path.is_file())
+        return digest_of_files(self.files)
 
-    def refuse_too_long(self, positions: int) -> None:
-        """Refuses sources that do not fit into an encoder of so many positions."""
-        rows = np.flatnonzero(np.asarray(self.sources.sizes) > positions)
-        if len(rows):
-            raise RelabellingError(
-                f"{self.names.split}: {len(rows):,} sources are longer than the policy's "
-                f"{positions} positions, the first in row {rows[0]} with "
-                f"{self.sources.sizes[rows[0]]} tokens; --skip-too-long leaves them out"
-            )
+    def fitting(self, rows: range, positions: int) -> npt.NDArray[np.int64]:
+        """Those of these rows that an encoder of so many positions can read."""
+        sizes = np.asarray(self.sources.sizes[rows.start : rows.stop])
+        least = 2 if self.is_text else 0  # an eos alone is an empty line
+        return rows.start + np.flatnonzero((sizes <= positions) & (sizes >= least))
+
+    def refuse_unfit(self, positions: int) -> None:
+        """Refuses a corpus with sources that an encoder of so many positions can't read."""
+        rows = np.setdiff1d(self.rows, self.fitting(self.rows, positions))
+        if not len(rows):
+            return
+        size = self.sources.sizes[rows[0]]
+        what = f"are longer than the policy's {positions} positions"
+        if self.is_text:
+            what = f"are empty or {what.removeprefix('are ')}"
+        raise RelabellingError(
+            f"{self.split}: {len(rows):,} sources {what}, the first in row {rows[0]} with {size} "
+            "tokens; --skip-too-long leaves them out"
+        )
 
 
 def dictionary_paths(folder: Path, source_lang: str, target_lang: str) -> list[Path]:
@@ -69,8 +82,10 @@ def open_task(folder: Path, source_lang: str | None, target_lang: str | None) ->
     )
 
 
-def open_corpus(task: TranslationTask, folder: Path, split: str) -> Corpus:
-    """The sentences of a split, in the order of the files."""
+def open_corpus(
+    task: TranslationTask, folder: Path, split: str, made: str, limit: SourceRange | None = None
+) -> Corpus:
+    """The sentences of a split, in the order of the files, which are to be the split `made`."""
     names = split_names(task, split, folder)
     source_lang, target_lang = names.source_lang, names.target_lang
     if names.has_scores():
@@ -100,19 +115,29 @@ def open_corpus(task: TranslationTask, folder: Path, split: str) -> Corpus:
     empty = np.flatnonzero(np.asarray(sources.sizes) == 0)
     if len(empty):
         raise RelabellingError(f"{prefix}{source_lang}: row {empty[0]} has not even an eos")
-    return Corpus(names, prefix, sources, references)
+    rows = range(len(sources)) if limit is None else range(len(sources))[limit.begin : limit.end]
+    if not len(rows):
+        raise RelabellingError(f"--limit-sources: {prefix}{source_lang} has {len(sources)} rows")
+    files = [
+        Path(f"{prefix}{language}{ending}")
+        for language in (source_lang, target_lang)
+        for ending in ("", ".idx", ".bin")  # the first is raw text
+    ]
+    return Corpus(made, [path for path in files if path.is_file()], sources, references, rows)
 
 
 def corpus_settings(corpus: Corpus, task: TranslationTask, folder: Path) -> Settings:
     """The corpus as far as a result depends on it."""
-    languages = {lang: getattr(corpus.names, lang) for lang in ("source_lang", "target_lang")}
+    languages = {"source_lang": task.cfg.source_lang, "target_lang": task.cfg.target_lang}
     return {
-        "split": corpus.names.split,
+        "split": corpus.split,
         **languages,
         "data": {
             "digest": corpus.digest(),
+            "monolingual": corpus.is_text,
             "dictionaries": digest_of_files(dictionary_paths(folder, **languages)),
-            "rows": len(corpus),
+            "first_row": corpus.rows.start,
+            "rows": len(corpus.rows),
             "source_vocabulary": len(task.source_dictionary),
             "target_vocabulary": len(task.target_dictionary),
         },

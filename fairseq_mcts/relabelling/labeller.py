@@ -51,8 +51,7 @@ class Labeller:
         self, corpus: Corpus, rows: range, advance: Callable[[int], object]
     ) -> tuple[ScoredRows, Counts]:
         """Scored rows of these rows of the corpus; `advance` is told of rows done."""
-        sizes = np.asarray(corpus.sources.sizes[rows.start : rows.stop])
-        fitting = rows.start + np.flatnonzero(sizes <= self.source_positions)
+        fitting = corpus.fitting(rows, self.source_positions)
         sources = [corpus.sources[row] for row in fitting.tolist()]
         references = [corpus.references[row] for row in fitting.tolist()]
         if self.metric.privileged:
@@ -60,7 +59,7 @@ class Labeller:
             others = self.texts.target.decode_batch(references, escape_unk=True)
         else:
             others = self.texts.source.decode_batch(sources)
-        advance(len(sizes) - len(fitting))
+        advance(len(rows) - len(fitting))
         try:
             made = self._made(sources, others, advance)
             # each sample is a row: sources and references come as often as they have samples
@@ -83,7 +82,7 @@ class Labeller:
         )
         counts = Counts(
             rows=len(flat),
-            skipped=len(sizes) - len(fitting),
+            skipped=len(rows) - len(fitting),
             empty=sum(not text.strip() for text in texts),
             exact=sum(
                 sample.tolist() == references[place].tolist()

@@ -34,7 +34,7 @@ def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
     of_chunks = (store.read_counts(chunk, digest) for chunk in chunks)
     counts = Counts(*map(sum, zip(*of_chunks, strict=True)))
     if not counts.rows:
-        raise RelabellingError(f"{store.folder}: all {counts.skipped} sources are too long")
+        raise RelabellingError(f"{store.folder}: all {counts.skipped} sources are unfit")
 
     stage = store.names.within(store.folder / f"merged-{process_name()}")
     shutil.rmtree(stage.folder, ignore_errors=True)

@@ -1,7 +1,7 @@
 """A run of relabelling: which chunks are to be made, making them, and merging."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from fairseq_mcts.relabelling.checked_metric import CheckedMetric
 from fairseq_mcts.relabelling.chunks import ChunkStore
 from fairseq_mcts.relabelling.corpus import (
     Corpus,
+    SourceRange,
     copy_dictionaries,
     corpus_settings,
     open_corpus,
@@ -26,9 +27,10 @@ from fairseq_mcts.relabelling.corpus import (
 from fairseq_mcts.relabelling.decoding import Decoding
 from fairseq_mcts.relabelling.labeller import BatchLimits, Labeller
 from fairseq_mcts.relabelling.merge import merge, num_chunks
-from fairseq_mcts.relabelling.policy import PolicyFiles
+from fairseq_mcts.relabelling.models import ModelFiles
 from fairseq_mcts.relabelling.settings import RelabellingError, Settings, differences
 from fairseq_mcts.relabelling.summary import summary
+from fairseq_mcts.relabelling.text_corpus import open_text
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,28 @@ class Folders:
     splits: Sequence[str]
     source_lang: str | None = None
     target_lang: str | None = None
+    made_split: str | None = None  # what the one split is called then, if not the same
+    limit: SourceRange | None = None  # of the rows that are read
+    monolingual: Path | None = None  # text that is read in place of the one split
 
     def open_task(self) -> TranslationTask:
         """Checks the folders and reads the dictionaries."""
         if self.out.resolve() == self.data.resolve():
             raise RelabellingError(f"--out {self.out}: must not be the folder of the data")
         return open_task(self.data, self.source_lang, self.target_lang)
+
+    @property
+    def made_splits(self) -> Sequence[str]:
+        """The names of what is made."""
+        return self.splits if self.made_split is None else [self.made_split]
+
+    def open_corpora(self, task: TranslationTask, encode: Callable[[str], str]) -> list[Corpus]:
+        """What is relabelled; `encode` splits a line of text into symbols."""
+        if self.monolingual is not None:
+            [made] = self.made_splits
+            return [open_text(task, made, self.monolingual, encode, self.limit)]
+        pairs = zip(self.splits, self.made_splits, strict=True)
+        return [open_corpus(task, self.data, *names, self.limit) for names in pairs]
 
     def store(self, task: TranslationTask, split: str) -> ChunkStore:
         """The chunks of the split to be made."""
@@ -56,21 +74,30 @@ class Folders:
 class Recipe:
     """How rows are made."""
 
-    policy: PolicyFiles
+    policy: ModelFiles
     metric: Metric
     decoding: Decoding
     text: Settings  # the options of subwords and tokenisation
+    value: ModelFiles | None = None  # of searches; None: the policy's own
     bpe: Any = None
     tokenizer: Any = None
     skip_too_long: bool = False
     chunk_rows: int = 1000
 
+    def encode(self, line: str) -> str:
+        """A line of text as the symbols of the dictionary, with spaces between them."""
+        for encoder in (self.tokenizer, self.bpe):
+            line = line if encoder is None else encoder.encode(line)
+        return line
+
     def settings(self) -> Settings:
         """What a result depends on."""
         metric = self.metric
+        value = {} if self.value is None else {"value": self.value.settings()}
         return {
             "format": 2,
             "policy": self.policy.settings(),
+            **value,
             "metric": {
                 "name": metric.name,
                 "signature": metric.sentence_signature(),
@@ -104,7 +131,7 @@ class _Job:
         """The shard's chunks, each with its rows of the corpus."""
         size = int(self.settings["chunk_rows"])
         chunks = range(self.shard.index, num_chunks(self.settings), self.shard.count)
-        rows = range(len(self.corpus))
+        rows = self.corpus.rows
         return {chunk: rows[chunk * size : (chunk + 1) * size] for chunk in chunks}
 
     def pending(self) -> dict[int, range]:
@@ -117,7 +144,7 @@ class _Job:
         pending = self.pending()
         total = sum(map(len, self._chunks().values()))
         done = total - sum(map(len, pending.values()))
-        with progress_bar(self.corpus.names.split, total, done=done) as progress:
+        with progress_bar(self.corpus.split, total, done=done) as progress:
             for chunk, of_corpus in pending.items():
                 rows, counts = labeller.label(self.corpus, of_corpus, progress.update)
                 self.store.write(chunk, self.settings, rows, counts)
@@ -128,7 +155,13 @@ def relabel(
 ) -> None:
     """Makes the chunks of a shard that are missing; without a shard all of them, and merges."""
     task = folders.open_task()
-    corpora = [open_corpus(task, folders.data, split) for split in folders.splits]
+    if folders.monolingual is not None and recipe.metric.privileged:
+        raise RelabellingError(
+            f"--monolingual: --metric {recipe.metric.name} compares with references, and text "
+            "without translations has none"
+        )
+    recipe.decoding.refuse_unfit(recipe.metric)
+    corpora = folders.open_corpora(task, recipe.encode)
     # refuses subwords without a way to join them
     texts = text_decoders(
         task, recipe.bpe, recipe.tokenizer, post_process=recipe.text["post_process"]
@@ -137,7 +170,7 @@ def relabel(
     todo = []
     for corpus in corpora:
         settings = {**corpus_settings(corpus, task, folders.data), **of_recipe}
-        store = folders.store(task, corpus.names.split)
+        store = folders.store(task, corpus.split)
         if not _is_complete(store, settings):
             store.refuse_other(settings)
             _refuse_other_data(store)
@@ -148,14 +181,22 @@ def relabel(
         device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
         models = recipe.policy.load(task, device)
         metric = CheckedMetric(recipe.metric)
-        makers = recipe.decoding.row_makers(models, task.target_dictionary, metric, texts)
-        positions = min(int(model.max_positions()[0]) for model in models)
+        value_models = [] if recipe.value is None else recipe.value.load(task, device)
+        makers = recipe.decoding.row_makers(
+            models, value_models, task.target_dictionary, metric, texts
+        )
+        positions = min(int(model.max_positions()[0]) for model in (*models, *value_models))
         labeller = Labeller(makers, metric, texts, limits, positions)
         if not recipe.skip_too_long:
             for job in todo:
-                job.corpus.refuse_too_long(positions)
+                job.corpus.refuse_unfit(positions)
     # nothing is written before everything that can be refused has been
-    origin = {"data": str(folders.data), "policy": [str(path) for path in recipe.policy.paths]}
+    origin: Settings = {"data": str(folders.data)}
+    origin["policy"] = [str(path) for path in recipe.policy.paths]
+    if recipe.value is not None:
+        origin["value"] = [str(path) for path in recipe.value.paths]
+    if folders.monolingual is not None:
+        origin["monolingual"] = str(folders.monolingual)
     for job in todo:
         job.store.begin(job.settings, origin)
         copy_dictionaries(job.store.names, folders.data, job.store.folder)
@@ -165,7 +206,7 @@ def relabel(
             print(summary(merge(job.store)))
         else:
             print(
-                f"{job.corpus.names.split}: shard {shard.index} of {shard.count} is finished; "
+                f"{job.corpus.split}: shard {shard.index} of {shard.count} is finished; "
                 "after all shards run with --merge"
             )
 
@@ -173,7 +214,7 @@ def relabel(
 def merge_only(folders: Folders, num_shards: int | None) -> None:
     """Merges what shards have made."""
     task = folders.open_task()
-    for split in folders.splits:
+    for split in folders.made_splits:
         store = folders.store(task, split)
         if not _is_complete(store):
             store.settings()  # refuses one that was never begun

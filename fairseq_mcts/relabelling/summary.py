@@ -10,10 +10,11 @@ def summary(record: dict[str, Any]) -> str:
     counts, scores, metric = record["counts"], record["scores"], record["metric"]
     rows = record["rows"]
     method = method_of(record["decoding"])
+    empty = " or empty" if record["data"]["monolingual"] else ""
     against = "reference" if metric["privileged"] else "source"
     lines = [
         f"{record['split']}: {rows:,} rows of {record['data']['rows']:,} sources ({method})",
-        f"  left out, source too long: {counts['skipped_too_long']:,}; empty samples: "
+        f"  left out, source too long{empty}: {counts['skipped_too_long']:,}; empty samples: "
         f"{counts['empty_samples']:,}; equal to the reference: "
         f"{counts['samples_equal_to_reference']:,}",
         f"  tokens: samples {counts['sample_tokens'] / rows:.1f} on average, at most "
@@ -30,6 +31,9 @@ def method_of(decoding: dict[str, Any]) -> str:
     parts = [] if decoding["method"] == "samples" else [decoding["method"]]
     if "rounds" in decoding:
         parts[-1] += f" in {decoding['rounds']} rounds of {decoding['rows_per_round']}"
+    if "searches" in decoding:
+        searches = " and of ".join(decoding["searches"])
+        parts[-1] += f" from the {decoding['nbest']} best of {searches}"
     if "samples" in decoding:
         temperatures = ", ".join(map(str, decoding["temperatures"]))
         parts.append(f"{decoding['samples']} samples a source at temperature {temperatures}")

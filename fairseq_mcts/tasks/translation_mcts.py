@@ -21,7 +21,12 @@ from omegaconf import OmegaConf, open_dict
 
 from fairseq_mcts.data.loading import load_scored_dataset, split_names
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
-from fairseq_mcts.data.value_range import observed_range, refuse_narrow_range, set_value_range
+from fairseq_mcts.data.value_range import (
+    ScoreRange,
+    known_range,
+    refuse_narrow_range,
+    set_value_range,
+)
 from fairseq_mcts.generators.decoding_checks import check_decoding, refuse_misspelt
 from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
 from fairseq_mcts.models.network import Network
@@ -54,7 +59,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
     # -- training and validation --
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Network:
-        """fairseq's; a new value head gets the range of the training scores."""
+        """fairseq's; a new value head gets the range that scores can have."""
         self._eval_search.check()
         # not that of the translation task: it would validate by whatever was built last, a teacher
         # for example, and not by what is trained
@@ -62,8 +67,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         if from_checkpoint:
             return model
         if has_value_head(model):
-            observed = self._observed_range()
-            set_value_range(model.decoder.value_head, cfg.value_min, cfg.value_max, observed)
+            known = self._score_range()
+            set_value_range(model.decoder.value_head, cfg.value_min, cfg.value_max, known)
         if isinstance(model, PolicyWithValueModel):
             # fairseq saves this configuration, not the copy that the model was built from
             with open_dict(cfg) if OmegaConf.is_config(cfg) else nullcontext():
@@ -77,15 +82,15 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         super().begin_epoch(epoch, model)
         if has_value_head(model):
             # here, because a checkpoint brings its own range after the model is built
-            refuse_narrow_range(model.decoder.value_head, self._observed_range())
+            refuse_narrow_range(model.decoder.value_head, self._score_range())
         if next(model.parameters()).device.type == "cpu":
             # Moments of rarely used weights decay into denormal numbers, which CPUs are slow at.
             torch.set_flush_denormal(True)
 
-    def _observed_range(self) -> Optional[tuple[float, float]]:
-        """Least and greatest training score, if there are any."""
+    def _score_range(self) -> Optional[ScoreRange]:
+        """What the training scores are and can be, if there are any."""
         folders = utils.split_paths(self.cfg.data)
-        return observed_range(
+        return known_range(
             [
                 part
                 for folder in folders

@@ -120,6 +120,15 @@ def test_a_part_without_scores_is_refused(task: Any, scored: Any) -> None:
         task.load_dataset("train", combine=True)
 
 
+def test_parts_of_other_metrics_are_refused(task: Any, scored: Any) -> None:
+    for path in scored.names.folder.glob("train.*"):
+        shutil.copy(path, path.with_name(path.name.replace("train", "train1")))
+    second = SplitNames(scored.names.folder, "train1", "en", "de").record
+    second.write_text(second.read_text().replace("bleu", "chrf"))
+    with pytest.raises(ScoredDataError, match=r"train1.*was scored by another metric than"):
+        task.load_dataset("train", combine=True)
+
+
 def test_rows_of_a_source_are_limited_in_training_only(task: Any, scored: Any) -> None:
     rows = np.load(scored.names.rows)
     rows["source"] //= 5  # ten sources with five rows

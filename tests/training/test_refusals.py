@@ -162,7 +162,7 @@ def test_scores_beyond_the_range_of_the_checkpoint(refused: Any, fairseq: Any) -
         *("halved", "--task", "translation_mcts", "--arch"),
         *("dual_head_multiquery_transformer_tiny", *SMALL, "--value-buckets", "50"),
         *("--criterion", "value", *NLL, *STEPS, "--max-update", "1", "--disable-validation"),
-        *("--save-dir", "of-halved"),
+        *("--save-dir", "of-halved", "--value-max", "0.5"),
     )
     complaint = refused(*NLL, "--finetune-from-model", "of-halved/checkpoint_last.pt")
     assert "to 0.5, but the training scores go from" in complaint

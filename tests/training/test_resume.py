@@ -1,11 +1,15 @@
 """Training that is killed in the middle of an epoch goes on as if nothing had happened."""
 
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from fairseq_mcts.data.scored_folder import SplitNames
 from tests.training.scored_corpus import saved_state
 
 pytestmark = pytest.mark.slow
@@ -54,3 +58,32 @@ def test_killed_training_continues_identically(
     for index, state in moments[0].items():
         assert torch.equal(moments[1][index]["exp_avg"], state["exp_avg"])
     assert found["extra_state"]["best"] == expected["extra_state"]["best"]
+
+
+def test_rows_that_are_drawn_are_the_same_after_a_kill(
+    fairseq: Any, scored: Path, value_options: Any
+) -> None:
+    """60 sources with five rows each, of which batches get two, others in each epoch."""
+    grouped = shutil.copytree(scored, fairseq.folder / "grouped")
+    names = SplitNames(grouped, "train", "en", "de")
+    rows = np.load(names.rows)
+    rows["source"] //= 5
+    np.save(names.rows, rows)
+
+    def options(save_dir: str) -> list[str]:
+        return [
+            *("grouped", *value_options(save_dir, "--policy-weight", "0")[1:]),
+            *("--rows-per-source", "2", "--batch-size", "16", "--max-epoch", "5"),
+            *("--log-interval", "1", "--save-interval-updates", "2", "--disable-validation"),
+        ]
+
+    log = fairseq.run("train", *options("whole groups"))
+    assert "grouped train: 300 scored rows of 60 sources" in log
+    whole = losses_by_update(log)
+    updates = len(whole) // 5
+    assert len(whole) == 5 * updates
+    assert len(set(whole.values())) == len(whole)
+    fairseq.kill_at(f'"num_updates": "{updates + 3}"', "train", *options("killed groups"))
+    resumed = losses_by_update(fairseq.run("train", *options("killed groups")))
+    assert resumed == {update: whole[update] for update in whole if update >= min(resumed)}
+    assert updates < min(resumed) <= updates + 3

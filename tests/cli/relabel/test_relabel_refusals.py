@@ -112,11 +112,11 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     ),
     "idle rounds": (
         [*POLICY, "--metric", "bleu", "--rounds", "2"],
-        "--rounds: has no effect without --method completions",
+        "--rounds: has no effect without --method completions or search",
     ),
     "no rounds": (
-        [*POLICY, "--metric", "bleu", "--method", "completions", "--rounds", "0"],
-        "--rounds 0: must be",
+        [*POLICY, "--metric", "bleu", "--method", "completions", "--rounds", "-1"],
+        "--rounds -1: must not be negative",
     ),
     "idle seed": ([*POLICY, "--metric", "bleu", "--seed", "3"], "--seed: has no effect without"),
     "half a shard": ([*POLICY, "--metric", "bleu", "--shard", "0"], "belong together"),

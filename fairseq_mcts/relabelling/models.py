@@ -1,4 +1,4 @@
-"""The policy that is relabelled with: its checkpoints."""
+"""The models that data are relabelled with: checkpoints of the policy, and of a value."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,16 +15,17 @@ from fairseq_mcts.relabelling.settings import Settings
 
 
 @dataclass(frozen=True)
-class PolicyFiles:
-    """Checkpoints of one policy, or of the members of an ensemble."""
+class ModelFiles:
+    """Checkpoints of one model, or of the members of an ensemble."""
 
     paths: Sequence[Path]
     model_overrides: dict[str, Any]
     fp16: bool = False
+    option: str = "--path"  # that names them
 
     def settings(self) -> Settings:
         """What a result depends on."""
-        require_files("--path", self.paths)
+        require_files(self.option, self.paths)
         return {
             "digest": [digest_of_files([path]) for path in self.paths],
             "model_overrides": self.model_overrides,
@@ -33,7 +34,7 @@ class PolicyFiles:
 
     def load(self, task: TranslationTask, device: torch.device) -> list[Network]:
         """The models, ready to decode."""
-        models = load_models("--path", self.paths, task, overrides=self.model_overrides)
+        models = load_models(self.option, self.paths, task, overrides=self.model_overrides)
         for model in models:
             (model.half() if self.fp16 else model).to(device).make_generation_fast_()
         return models
