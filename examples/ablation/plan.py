@@ -21,7 +21,8 @@ class Cell:
     @property
     def options(self) -> tuple[str, ...]:
         """What the criterion is told; no policy is learned, so that only the value differs."""
-        common = ("--criterion", self.criterion, "--policy-weight", "0")
+        losses = ("--criterion", self.criterion, "--value-preset", "paper")
+        common = (*losses, "--policy-weight", "0")
         if self.criterion == "hybrid":
             return common  # the paper's weights; it reads both, and judges every prefix
         return (

@@ -175,7 +175,8 @@ class Plan:
             relabelling=relabelling,
             criterion=(
                 *("--criterion", criterion, "--teacher-path", str(self.checkpoint("policy"))),
-                *("--value-weight", "1"),  # more than in the paper: the training is short
+                # a weight greater than in the paper: the training is short
+                *("--value-preset", "paper", "--value-weight", "1"),
             ),
             updates=self.sizes.value_updates,
             warmup=50,

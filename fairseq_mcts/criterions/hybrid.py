@@ -57,7 +57,8 @@ class HybridCriterion(ValueCriterion):
         regular = model(**reading_the_source(sample), values_at=values_at)
         cheating = model(**reading_the_reference(sample), features_only=True, values_at=values_at)
         loss = self._policy_loss(model, regular, sample, log)
-        loss = loss + self.cfg.value_weight * self._value_loss(model, regular[1], sample, log)
+        weight = self._value_losses.value_weight
+        loss = loss + weight * self._value_loss(model, regular[1], sample, log)
         loss = loss + self.cfg.cheating_value_weight * self._value_loss(
             model, cheating[1], sample, log, prefix="cheating_"
         )

@@ -14,12 +14,13 @@ from torch import Tensor
 
 from fairseq_mcts.criterions import losses
 from fairseq_mcts.criterions.teacher import Teacher
+from fairseq_mcts.criterions.value_losses import PRESETS, value_losses
 from fairseq_mcts.criterions.value_report import judged_values, log_value_quality
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.options import option
-from fairseq_mcts.models.value_head import DEFAULT_HL_GAUSS_SIGMA
 
 POLICY_LOSSES = ChoiceEnum(["kl", "reverse-kl", "nll"])
+VALUE_PRESETS = ChoiceEnum(list(PRESETS))
 VALUE_TARGETS = ChoiceEnum(["one-hot", "hl-gauss"])
 ENCODER_INPUTS = ChoiceEnum(["source", "reference"])
 VALUE_POSITIONS = ChoiceEnum(["every", "finished"])
@@ -30,7 +31,14 @@ class ValueCriterionConfig(FairseqDataclass):  # type: ignore[misc]
     """Each loss is a mean over its own positions, times its weight."""
 
     policy_weight: float = option(1.0, "weight of the policy loss")
-    value_weight: float = option(0.1, "weight of the value loss")
+    value_preset: VALUE_PRESETS = option(  # type: ignore[valid-type]
+        "within-sources",
+        "how the value is learned unless options say otherwise. within-sources: by what a search "
+        "asks, from several rows a source; paper: as Leblond et al. did, from greedy translations",
+    )
+    value_weight: Optional[float] = option(
+        None, "weight of the value's losses (default: 1, of the paper's preset 0.1)"
+    )
     policy_loss: POLICY_LOSSES = option(  # type: ignore[valid-type]
         "kl",
         "kl: KL(policy || teacher) as in the paper; reverse-kl: KL(teacher || policy); nll: "
@@ -40,11 +48,14 @@ class ValueCriterionConfig(FairseqDataclass):  # type: ignore[misc]
         None, "checkpoint(s) of the supervised policy, kept frozen, for the KL losses"
     )
     label_smoothing: float = option(0.0, "of --policy-loss nll; 0 means none")
-    value_target: VALUE_TARGETS = option(  # type: ignore[valid-type]
-        "one-hot", "the bucket of the score, or a normal distribution around it"
+    value_target: Optional[VALUE_TARGETS] = option(  # type: ignore[valid-type]
+        None,
+        "the bucket of the score, or a normal distribution around it (default: hl-gauss, of the "
+        "paper's preset one-hot)",
     )
-    hl_gauss_sigma: float = option(
-        DEFAULT_HL_GAUSS_SIGMA, "width of --value-target hl-gauss in buckets"
+    hl_gauss_sigma: Optional[float] = option(
+        None,
+        "width of --value-target hl-gauss in buckets (default: a fortieth of the buckets)",
     )
     value_encoder_input: ENCODER_INPUTS = option(  # type: ignore[valid-type]
         "source",
@@ -54,13 +65,15 @@ class ValueCriterionConfig(FairseqDataclass):  # type: ignore[misc]
     value_positions: VALUE_POSITIONS = option(  # type: ignore[valid-type]
         "every", "learn the value of every prefix, or of finished samples only"
     )
-    within_source_weight: float = option(
-        0.0,
+    within_source_weight: Optional[float] = option(
+        None,
         "weight of the squared error within a source (values and scores less their means over the "
-        "rows of the same source), beside the cross-entropy: searches compare within a source only",
+        "rows of the same source) beside the cross-entropy (default: 100, of the paper's preset 0)",
     )
-    finished_weight: float = option(
-        1.0, "how many times a finished sample counts, beside its prefixes, in the value loss"
+    finished_weight: Optional[float] = option(
+        None,
+        "how many times a finished sample counts in the value's losses, each of its prefixes once "
+        "(default: 5, of the paper's preset 1)",
     )
     sentence_avg: bool = II("optimization.sentence_avg")
 
@@ -79,6 +92,7 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         self._pad = task.target_dictionary.pad()
         self._teacher: Optional[Teacher] = None
         refuse_idle_options(cfg)
+        self._value_losses = value_losses(cfg)
         if str(cfg.value_encoder_input) == "reference":
             self._require_joined_dictionary("--value-encoder-input reference")
             if cfg.policy_weight:
@@ -121,7 +135,8 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
             values_at=self._value_positions(sample),
         )
         loss = self._policy_loss(model, output, sample, log)
-        return loss + self.cfg.value_weight * self._value_loss(model, output[1], sample, log)
+        weight = self._value_losses.value_weight
+        return loss + weight * self._value_loss(model, output[1], sample, log)
 
     def _policy_loss(
         self, model: Network, output: Any, sample: dict[str, Any], log: dict[str, Any]
@@ -155,24 +170,24 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         prefix: str = "",
     ) -> Tensor:
         """Mean over the positions times the number of tokens, unweighted; logs under `prefix`."""
-        scored, cfg = sample["scored"], self.cfg
+        scored, options = sample["scored"], self._value_losses
         is_token = scored["prev_output_tokens"].ne(self._pad)
         is_last = losses.last_positions(is_token)
         counted = self._value_positions(sample)
-        weights = torch.where(is_last, cfg.finished_weight, 1.0) * counted  # [B, T]
+        weights = torch.where(is_last, options.finished_weight, 1.0) * counted  # [B, T]
         per_token = scored["ntokens"] / weights.sum()
-        sigma = cfg.hl_gauss_sigma if str(cfg.value_target) == "hl-gauss" else None
         edges = model.decoder.value_head.bucket_edges
+        sigma = options.sigma(len(edges) - 1)
         loss = per_token * losses.value_cross_entropy(
             extra["value_logits"], scored["score"], edges, weights, sigma
         )
         log[f"{prefix}value_loss"] = loss.data
-        if cfg.within_source_weight:
+        if options.within_source_weight:
             within = per_token * losses.error_within_sources(
                 extra["value"], scored["score"], weights, scored["source"]
             )
             log[f"{prefix}within_loss"] = within.data
-            loss = loss + cfg.within_source_weight * within
+            loss = loss + options.within_source_weight * within
         if not self.training:
             log[f"_{prefix}values"] = judged_values(
                 extra, scored["score"], counted, is_token, self._source_keys(sample)
@@ -233,20 +248,14 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
 
 
 def refuse_idle_options(cfg: ValueCriterionConfig) -> None:
-    """Refuses weights below 0 and options that nothing would read."""
-    if cfg.policy_weight < 0 or cfg.value_weight < 0:
-        raise ValueError("--policy-weight and --value-weight must not be negative")
-    if cfg.within_source_weight < 0:
-        raise ValueError("--within-source-weight must not be negative")
-    if not cfg.finished_weight > 0:
-        raise ValueError("--finished-weight must be greater than 0")
+    """Refuses a weight below 0 and options of the policy's loss that nothing would read."""
+    if cfg.policy_weight < 0:
+        raise ValueError("--policy-weight must not be negative")
     likelihood = str(cfg.policy_loss) == "nll"
     if cfg.teacher_path is not None and (likelihood or not cfg.policy_weight):
         raise ValueError("--teacher-path: not with --policy-loss nll or --policy-weight 0")
     if cfg.label_smoothing and not (likelihood and cfg.policy_weight):
         raise ValueError("--label-smoothing: belongs to --policy-loss nll")
-    if cfg.hl_gauss_sigma != DEFAULT_HL_GAUSS_SIGMA and str(cfg.value_target) != "hl-gauss":
-        raise ValueError("--hl-gauss-sigma: belongs to --value-target hl-gauss")
 
 
 def reading_the_source(sample: dict[str, Any]) -> dict[str, Tensor]:

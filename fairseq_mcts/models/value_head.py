@@ -18,9 +18,6 @@ logger = logging.getLogger(__name__)
 #: How far the float32 mean of some hundred buckets may be from the exact one, relative to them.
 VALUE_ROUNDING = 1e-4
 
-#: Width of HL-Gauss targets in buckets, as recommended by Farebrother et al. (2024).
-DEFAULT_HL_GAUSS_SIGMA = 0.75
-
 
 def make_bucket_edges(low: float, high: float, buckets: int) -> Tensor:
     """The borders [buckets + 1] of `buckets` equal parts of [low, high], ascending."""
@@ -60,7 +57,7 @@ def target_bucket(scores: Tensor, edges: Tensor) -> Tensor:
 def hl_gauss_target(
     scores: Tensor,  # any shape [...]
     edges: Tensor,  # [K + 1]
-    sigma: float = DEFAULT_HL_GAUSS_SIGMA,
+    sigma: float = 0.75,  # as recommended by Farebrother et al. (2024)
 ) -> Tensor:  # float32 [..., K]
     """Soft targets: a normal distribution around the score, cut at the range and summed per
     bucket (Imani & White 2018). `sigma` is its standard deviation in bucket widths.

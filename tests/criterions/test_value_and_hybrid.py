@@ -68,7 +68,8 @@ def pad(rows: list[list[int]], *, left: bool) -> Tensor:
 
 
 def make_criterion(kind: Any, config: Any, **options: Any) -> Any:
-    for name, value in {"sentence_avg": False, **options}.items():
+    """With the paper's losses, which `slow_losses` computes, unless options say otherwise."""
+    for name, value in {"sentence_avg": False, "value_preset": "paper", **options}.items():
         setattr(config, name, value)
     return kind(config, toy_task(joined=True)).eval()
 

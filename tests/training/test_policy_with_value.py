@@ -48,8 +48,8 @@ class Trained:
 
 
 HEADS = {
-    "comparing": ("--within-source-weight", "10", "--finished-weight", "3"),
-    "plain": ("--value-head", "plain", "--value-tower-layers", "1"),
+    "comparing": (),
+    "plain": ("--value-head", "plain", "--value-tower-layers", "1", "--value-preset", "paper"),
 }
 
 
