@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow(seconds=150)
 
 FIELDS = set(search_field_names())
 MCTS = {"search": "mcts", "mcts_simulations": 10}
+GUMBEL = {**MCTS, "mcts_root": "gumbel"}
 ROLLOUTS = {"search": "mcts", "mcts_simulations": 3, "mcts_leaf": "rollout", **METRIC}
 VGBS = {"search": "vgbs", "vgbs_beam": 3}
 SR = {"search": "sr", "sr_samples": 6}
@@ -33,6 +34,13 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "mcts_temperature": (MCTS, 3.0),
     "mcts_backup": (MCTS, "max"),
     "mcts_choose": (MCTS, "value"),
+    "mcts_power": ({**MCTS, "mcts_backup": "power"}, 16.0),
+    "mcts_root": (MCTS, "gumbel"),
+    "mcts_below_root": (MCTS, "improved"),
+    "mcts_gumbel_actions": (GUMBEL, 2),
+    "mcts_gumbel_scale": (GUMBEL, 3.0),
+    "mcts_c_scale": (GUMBEL, 10.0),
+    "mcts_c_visit": (GUMBEL, 2000.0),
     "mcts_leaf": ({**MCTS, **METRIC, "mcts_terminal": "metric"}, "rollout"),
     "mcts_terminal": (MCTS, "metric"),
     "mcts_leaves": (MCTS, 4),
@@ -138,6 +146,18 @@ def test_options_of_all_searches_are_refused_by_fairseqs_beam_search(
     [
         ({**MCTS, "beam_normalization": "gnmt"}, "--beam-normalization gnmt: has no effect"),
         ({**BEAM, "beam_normalization": "gnmt", "unnormalized": True}, "not with --unnormalized"),
+        ({**MCTS, "mcts_power": 2.0}, "^--mcts-power 2.0: .* only with --mcts-backup power"),
+        ({**MCTS, "mcts_gumbel_scale": 1.0}, "^--mcts-gumbel-scale 1.0: .*--mcts-root gumbel"),
+        (
+            {**MCTS, "mcts_c_scale": 1.0},
+            "^--mcts-c-scale 1.0: has an effect only with --mcts-root gumbel or "
+            "--mcts-below-root improved",
+        ),
+        ({**GUMBEL, "mcts_choose": "value"}, "^--mcts-choose value: .* only with --mcts-root puct"),
+        (
+            {**GUMBEL, "mcts_below_root": "improved", "mcts_c_puct": 1.0},
+            "^--mcts-c-puct 1.0: has an effect only with --mcts-root puct or --mcts-below-root",
+        ),
         ({**VGBS, "vgbs_value_bounds": "0.1,0.9"}, "no effect with --vgbs-value-scale plain"),
         ({**VGBS, "vgbs_alpha": 0.0, "value_path": "any.pt"}, "--value-path: .* uses no value"),
         ({**ROLLOUTS, "value_path": "any.pt"}, "--value-path: .* uses no value"),
