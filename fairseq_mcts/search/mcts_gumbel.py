@@ -52,22 +52,28 @@ def completing_value(
     """(mixed, highest, slope) of a node with a policy: unvisited actions have Q = mixed, and
     σ(q) is, up to a constant that changes no choice, slope (q - highest)."""
     num_actions = tree.prefixes[node].num_actions
-    mean, mass = 0.0, 0.0  # of the visited actions' Q by their priors; sum of these
+    # visited actions: the first one's Q, how far all are above it by their priors, and the sum of
+    # these; so the mean of equal values is exactly theirs
+    first, above, mass = 0.0, 0.0, 0.0
     lowest, highest = math.inf, -math.inf
     most_visits, num_visited = 0, 0
     for action in range(num_actions):
         child = statistics.children[node, action]
         if child.visits == 0:
             continue
+        if num_visited == 0:
+            first = child.q
         prior = max(tree.actions[node, action].weight, SMALLEST_PRIOR)
+        above += prior * (child.q - first)
         mass += prior
-        mean += (child.q - mean) * (prior / mass)  # of equal values it is exactly theirs
         lowest = min(lowest, child.q)
         highest = max(highest, child.q)
         most_visits = max(most_visits, child.visits)
         num_visited += 1
     own, visits = statistics.nodes[node].own, statistics.nodes[node].visits
-    mixed = own + (mean - own) * ((visits - 1) / visits)
+    mixed = own
+    if num_visited > 0:
+        mixed += (first + above / mass - own) * ((visits - 1) / visits)
     if num_visited < num_actions:
         lowest = min(lowest, mixed)
         highest = max(highest, mixed)
