@@ -25,6 +25,7 @@ SIZED = (
     "against_listing",
     "against_greedy",
     "prefetch",
+    "gumbel_root",
     "beam_by_evaluator",
     "against_ctranslate2",
     "multiquery",

@@ -88,6 +88,9 @@ def _option_row(cls: type[Decoder[Any]], name: str, info: OptionInfo) -> tuple[s
     text = info.help + (f" ({', '.join(choices)})" if choices else "")
     for other, setting in info.no_effect_with.items():
         text += f"; has no effect with {_spelt(cls, other, setting)}"
+    if info.only_with:
+        needed = (_spelt(cls, other, setting) for other, setting in info.only_with.items())
+        text += f"; only with {' or '.join(needed)}"
     default = "–" if info.default is None else f"`{_written(info.default)}`"
     return _spelt(cls, name), default, text, ", ".join(map(_written, info.grid)) or "–"
 

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fairseq_mcts.decoding.caution import Moments, bucket_moments
 from fairseq_mcts.decoding.key_value_pool import with_capacity
 from fairseq_mcts.decoding.match_rows import MatchRows, SourceMatches
 from fairseq_mcts.decoding.placement import Placement
@@ -11,7 +12,7 @@ from fairseq_mcts.decoding.step_batch import StepBatch, index_tensor
 from fairseq_mcts.models.comparing_head import ComparingValueHead, Comparison
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
 from fairseq_mcts.models.network import Network
-from fairseq_mcts.models.value_head import bucket_means, expected_value
+from fairseq_mcts.models.value_head import bucket_means
 from fairseq_mcts.models.value_reading import source_states
 from fairseq_mcts.search.tree import NO_NODE, Tree
 
@@ -23,11 +24,12 @@ class ComparingValues:
     and, for each token of the source, its best match so far.
     """
 
-    def __init__(self, decoder: Network, placement: Placement) -> None:
+    def __init__(self, decoder: Network, placement: Placement, *, with_variance: bool) -> None:
         head: ComparingValueHead = decoder.value_head
         self._head = head
         self._rows = Comparison(head.eval(), placement.function)
         self._means = bucket_means(head.bucket_edges)
+        self._with_variance = with_variance
         self._embed = decoder.embed_tokens
         self._eos: int = decoder.dictionary.eos()
         self._match = placement.match_rows
@@ -61,7 +63,7 @@ class ComparingValues:
             best = with_capacity(self._sources.best, capacity)
             self._sources = self._sources._replace(best=best)
 
-    def values(self, features: Tensor, tree: Tree, batch: StepBatch) -> Tensor:
+    def values(self, features: Tensor, tree: Tree, batch: StepBatch) -> Moments:
         assert self._sources is not None
         head, device = self._rows, features.device
         is_empty = torch.from_numpy(batch.parents == NO_NODE).to(device)
@@ -103,4 +105,4 @@ class ComparingValues:
             self._sources.lengths[sentences].to(features),
             is_finished,
         )
-        return expected_value(logits, self._means)
+        return bucket_moments(logits, self._means, with_variance=self._with_variance)

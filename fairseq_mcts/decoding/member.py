@@ -7,6 +7,7 @@ from fairseq.models import BaseFairseqModel, FairseqDecoder
 from fairseq.models.transformer import TransformerDecoderBase, TransformerModelBase
 from torch import Tensor
 
+from fairseq_mcts.decoding.caution import Moments
 from fairseq_mcts.decoding.encoding import encode_in_groups, encode_longest_first
 from fairseq_mcts.decoding.feature_pool import FeaturePool
 from fairseq_mcts.decoding.placement import Placement, placement_of
@@ -38,9 +39,11 @@ class Member:
         *,
         policy: bool,
         value: bool,
+        with_variance: bool = False,
         placement: Placement | None = None,
     ) -> None:
-        """`placement` is that of the model's parameters unless given."""
+        """`placement` is that of the model's parameters unless given; `with_variance`: values are
+        read with their variances."""
         self.model = model
         self.policy = policy
         self.value = value
@@ -53,7 +56,11 @@ class Member:
             if isinstance(self.stepper, TransformerStepper) and _has_plain_output(model)
             else None
         )
-        self._value = make_value_reader(model.decoder, self.placement) if value else None
+        self._value = (
+            make_value_reader(model.decoder, self.placement, with_variance=with_variance)
+            if value
+            else None
+        )
 
     @property
     def bytes_per_slot(self) -> int:
@@ -94,8 +101,8 @@ class Member:
         normalised: Tensor = self.model.get_normalized_probs((output, None), log_probs=True)
         return normalised.squeeze(1).float()
 
-    def values(self, features: Tensor, tree: Tree, batch: StepBatch) -> Tensor:
-        """[n, C] of the rows of `batch` -> float32 [n]."""
+    def values(self, features: Tensor, tree: Tree, batch: StepBatch) -> Moments:
+        """[n, C] of the rows of `batch` -> moments of n values."""
         assert self._value is not None  # only members with that role are asked
         return self._value.values(features, tree, batch)
 
@@ -117,10 +124,14 @@ def make_members(
     vocabulary: Vocabulary,
     *,
     separate: bool = False,
+    with_variance: bool = False,
 ) -> list[Member]:
     """One member a model; a model that is in both lists steps once for both roles, unless they
-    read different sources and are to be kept `separate`."""
+    read different sources and are to be kept `separate`. `with_variance`: see `Member`."""
     both = [] if separate else [model for model in policy_models if model in value_models]
     roles = [(model, True, model in both) for model in policy_models]
     roles += [(model, False, True) for model in value_models if model not in both]
-    return [Member(model, vocabulary, policy=policy, value=value) for model, policy, value in roles]
+    return [
+        Member(model, vocabulary, policy=policy, value=value, with_variance=with_variance)
+        for model, policy, value in roles
+    ]

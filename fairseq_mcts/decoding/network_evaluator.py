@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fairseq_mcts.decoding.caution import Moments, read_values
 from fairseq_mcts.decoding.member import Member
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, index_tensor, make_step_batch
 from fairseq_mcts.decoding.vocabulary import Vocabulary
@@ -24,7 +25,8 @@ class SearchMemoryError(RuntimeError):
 class NetworkEvaluator:
     """Evaluates the prefixes of one batch of source sentences.
 
-    Policies of several models are averaged as probabilities, values as they are.
+    Policies of several models are averaged as probabilities, values as they are; see `caution` for
+    values below their means.
     """
 
     def __init__(
@@ -34,12 +36,15 @@ class NetworkEvaluator:
         *,
         start_token: int | None = None,
         max_bytes: int | None = None,
+        caution: float = 0.0,
     ) -> None:
         """`start_token` is what decoding starts with, eos unless given; `max_bytes` bounds the
-        memory of remembered prefixes."""
+        memory of remembered prefixes. Values are read `caution` standard deviations below their
+        means, for which the members must be made `with_variance`."""
         self._members = members
         self._start_token = vocabulary.eos if start_token is None else start_token
         self._max_bytes = max_bytes
+        self._caution = caution
         self._reserved = 0  # bytes that there is room for
         self._placement = members[0].placement
         self._rules = vocabulary.token_rules()
@@ -63,7 +68,7 @@ class NetworkEvaluator:
 
     @property
     def highest_value(self) -> float:
-        """No value is greater; infinity if a head's values have no known bound."""
+        """No value is greater, however it is read; infinity if a head's have no known bound."""
         return float(np.mean([one.highest_value for one in self._members if one.value]))
 
     @torch.no_grad()
@@ -81,7 +86,7 @@ class NetworkEvaluator:
         batch = make_step_batch(tree, requests, self._start_token, device, dtype)
         self._reserve(tree.capacity)
         scores: list[Tensor] = []
-        values: list[Tensor] = []
+        values: list[Moments] = []
         for member in self._members:
             if not member.policy and not question.value:
                 continue
@@ -94,8 +99,8 @@ class NetworkEvaluator:
                 values.append(member.values(features, tree, batch))
         answers = self._read_policies(scores, requests, question)
         if question.value:
-            mean = torch.stack(values).mean(dim=0) if len(values) > 1 else values[0]
-            requested = mean[: batch.num_requested].cpu().numpy().astype(np.float64)
+            read = read_values(values, self._caution)
+            requested = read[: batch.num_requested].cpu().numpy().astype(np.float64)
             answers = replace(answers, values=requested)
         return answers
 

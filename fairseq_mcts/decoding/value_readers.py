@@ -1,17 +1,18 @@
 """What reads values off a decoder's features, by the kind of its value head."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from torch import Tensor
 
+from fairseq_mcts.decoding.caution import Moments, bucket_moments, bucket_variance
 from fairseq_mcts.decoding.comparing_values import ComparingValues
-from fairseq_mcts.decoding.linear import RowFunction
 from fairseq_mcts.decoding.placement import Placement
 from fairseq_mcts.decoding.step_batch import StepBatch
 from fairseq_mcts.models.comparing_head import ComparingValueHead
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
 from fairseq_mcts.models.network import Network
-from fairseq_mcts.models.value_head import ValueHead, bucket_means, expected_value
+from fairseq_mcts.models.value_head import ValueHead, bucket_means
 from fairseq_mcts.search.tree import Tree
 
 
@@ -24,8 +25,8 @@ class ValueReader(Protocol):
     def reserve(self, capacity: int) -> None:
         """Makes room for slots below `capacity`."""
 
-    def values(self, features: Tensor, tree: Tree, batch: StepBatch) -> Tensor:
-        """Features [n, C] after the last token of each row -> float32 [n].
+    def values(self, features: Tensor, tree: Tree, batch: StepBatch) -> Moments:
+        """Features [n, C] after the last token of each row -> moments of n values.
 
         Each prefix' parent was read before it.
         """
@@ -40,8 +41,8 @@ class FeatureValues:
 
     bytes_per_slot = 0
 
-    def __init__(self, head: Network, placement: Placement) -> None:
-        self._read = _row_function(head, placement)
+    def __init__(self, head: Network, placement: Placement, *, with_variance: bool) -> None:
+        self._read = _row_function(head, placement, with_variance)
 
     def begin(self, encoder_out: EncoderOut) -> None:
         """The sources are not read."""
@@ -49,20 +50,40 @@ class FeatureValues:
     def reserve(self, capacity: int) -> None:
         """Nothing is kept per slot."""
 
-    def values(self, features: Tensor, tree: Tree, batch: StepBatch) -> Tensor:
+    def values(self, features: Tensor, tree: Tree, batch: StepBatch) -> Moments:
         return self._read(features)
 
 
-def _row_function(head: Network, placement: Placement) -> RowFunction:
-    """[n, C] -> float32 [n], as the value head does it."""
-    if type(head) is not ValueHead:
-        return lambda features: head(features)[1].float()
-    project, means = placement.linear(head.projection), bucket_means(head.bucket_edges)
-    return lambda features: expected_value(project(features), means)
+def _row_function(
+    head: Network, placement: Placement, with_variance: bool
+) -> Callable[[Tensor], Moments]:
+    """[n, C] -> moments of n values, as the value head does it."""
+    if with_variance and not isinstance(head, ValueHead):
+        raise ValueError(
+            f"--value-read lower: a value head of type {type(head).__name__} gives values, but no "
+            "distribution of them"
+        )
+    if not isinstance(head, ValueHead):
+        return lambda features: Moments(head(features)[1].float(), None)
+    means = bucket_means(head.bucket_edges)
+    if type(head) is ValueHead:
+        project = placement.linear(head.projection)
+        return lambda features: bucket_moments(
+            project(features), means, with_variance=with_variance
+        )
+
+    def of_own_head(features: Tensor) -> Moments:
+        logits, value = head(features)
+        mean = value.float()
+        return Moments(mean, bucket_variance(logits, means, mean) if with_variance else None)
+
+    return of_own_head
 
 
-def make_value_reader(decoder: Network, placement: Placement) -> ValueReader:
+def make_value_reader(
+    decoder: Network, placement: Placement, *, with_variance: bool
+) -> ValueReader:
     """The reader of a decoder's value head."""
     if isinstance(decoder.value_head, ComparingValueHead):
-        return ComparingValues(decoder, placement)
-    return FeatureValues(decoder.value_head, placement)
+        return ComparingValues(decoder, placement, with_variance=with_variance)
+    return FeatureValues(decoder.value_head, placement, with_variance=with_variance)

@@ -6,6 +6,7 @@ One place for whoever decodes: the task's generators and the sweep.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fairseq_mcts.decoding.caution import parse_value_read
 from fairseq_mcts.generators.decoder_flags import (
     as_flag,
     decoder_from_settings,
@@ -18,7 +19,7 @@ from fairseq_mcts.search.registry import decoder_names
 
 #: fields of a configuration beside the decoders' own, and what they configure
 OF_SEARCHES = ("search_budget", "search_preset", "search_memory")
-OF_VALUES = ("value_path", "cheating_value")
+OF_VALUES = ("value_path", "value_read", "cheating_value")
 OF_METRICS = ("search_metric", "search_post_process")
 OF_TREES = ("search_trees", "search_tree_sentences", "search_tree_steps")
 
@@ -39,6 +40,7 @@ def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) 
     how = f"--search {decoder.name}, as it is set,"
     if not decoder.needs_value:
         _refuse(settings, OF_VALUES, f"{how} uses no value")
+    value_caution(settings)
     if not decoder.may_use_metric():
         _refuse(settings, OF_METRICS, f"has no effect with --search {decoder.name}")
     _check_metric(settings, decoder, how)
@@ -48,6 +50,11 @@ def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) 
     if memory is not None and memory <= 0:
         raise ValueError(f"--search-memory {memory}: must be greater than 0")
     return decoder
+
+
+def value_caution(settings: Mapping[str, Any]) -> float:
+    """How many standard deviations below their means values are read."""
+    return parse_value_read(settings["value_read"] or "mean")
 
 
 def refuse_misspelt(given: Iterable[str], known: Iterable[str]) -> None:

@@ -66,11 +66,13 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         metric: Metric | None = None,
         text_decoders: Callable[[], TextDecoders] | None = None,
         max_bytes: int | None = None,
+        value_caution: float = 0.0,
         cheating_value: bool = False,
         trees: TreeRecorder | None = None,
     ) -> None:
         """`text_decoders` is called at the first batch, when the task knows its BPE and tokenizer.
 
+        Values are read `value_caution` standard deviations below their means.
         `cheating_value` lets the value read the reference instead of the source: no
         translation system, but an analysis of what a better value would bring."""
         super().__init__(
@@ -90,6 +92,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         self._metric = metric
         self._text_decoders = text_decoders
         self._max_bytes = max_bytes
+        self._value_caution = value_caution
         self._cheating_value = cheating_value
         self.trees = trees
         self._largest_batch: int | None = None  # once a larger one did not fit
@@ -171,7 +174,11 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         sources = [sentence.source for sentence in sentences]
         longest, shortest = self._length_limits([len(source) for source in sources])
         evaluator = NetworkEvaluator(
-            members, self._vocabulary, start_token=bos_token, max_bytes=self._max_bytes
+            members,
+            self._vocabulary,
+            start_token=bos_token,
+            max_bytes=self._max_bytes,
+            caution=self._value_caution,
         )
         references = [one.reference for one in sentences if one.reference is not None]
         evaluator.begin(sources, references or None)
@@ -222,6 +229,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             list(self._value_models),
             self._vocabulary,
             separate=self._cheating_value,
+            with_variance=self._value_caution > 0,
         )
 
     def _keep(self, members: list[Member]) -> None:

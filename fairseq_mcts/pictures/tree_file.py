@@ -30,7 +30,7 @@ class SearchTree:
     step: int  # which output token, from 1
     source: tuple[str, ...]  # pieces
     prefix: tuple[str, ...]  # pieces decoded before this step
-    choice: str  # what the chosen child has most of: "visits" or "value"
+    choice: str  # what the chosen child has most of: "visits" or "value"; "gumbel": a sum
     # nodes from the chosen child down: the first is the token of this step, the others are where
     # the same choice would lead in this tree
     chosen: tuple[int, ...]

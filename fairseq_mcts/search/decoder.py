@@ -216,3 +216,8 @@ class Decoder(ABC, Generic[OptionsT]):
                     raise OptionError(
                         name, "has no effect with {}", value=value, other=(other, setting)
                     )
+            needed = infos[name].only_with
+            if needed and all(getattr(self.options, one) != needed[one] for one in needed):
+                raise OptionError(
+                    name, "has an effect only with {}", value=value, others=list(needed.items())
+                )

@@ -27,7 +27,12 @@ from fairseq_mcts.search.mcts_records import (
     State,
     Statistics,
 )
-from fairseq_mcts.search.mcts_rules import chosen_action, select_action, select_at_root, update_q
+from fairseq_mcts.search.mcts_rules import (
+    chosen_action,
+    select_at_root,
+    select_below_root,
+    update_q,
+)
 from fairseq_mcts.search.tree import NO_NODE, Int32, Records, Tree, allocate_child, release_subtree
 
 
@@ -49,7 +54,6 @@ def descend(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> t
     or (a slot on the way whose policy must be read first, False)."""
     node = state.root
     number = state.tree_number
-    lowest, highest = state.lowest, state.highest
     if not tree.prefixes[node].has_policy:
         return node, False
     action = select_at_root(tree, statistics, state, rules)
@@ -62,7 +66,7 @@ def descend(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> t
         node = child
         if not tree.prefixes[node].has_policy:
             return node, False
-        action = select_action(tree, statistics, node, lowest, highest, rules.c_puct)
+        action = select_below_root(tree, statistics, state, node, rules)
 
 
 @compiled
@@ -79,18 +83,18 @@ def add_in_flight(tree: Tree, statistics: Statistics, leaf: int, root: int, chan
 
 @compiled
 def back_up(
-    tree: Tree, statistics: Statistics, leaf: int, root: int, value: float, rules: Rules
+    tree: Tree, statistics: Statistics, state: State, leaf: int, value: float, rules: Rules
 ) -> None:
     """Carries the value of `leaf`, whose own statistics are up to date, to all its ancestors."""
     slot = leaf
-    while slot != root:
+    while slot != state.root:
         node = statistics.nodes[slot]
         parent_slot = tree.prefixes[slot].parent
         beside_siblings = statistics.children[parent_slot, tree.prefixes[slot].action_of_parent]
         beside_siblings.visits = node.visits
         beside_siblings.q = node.q
         statistics.nodes[parent_slot].visits += 1
-        update_q(statistics, parent_slot, value, rules)
+        update_q(tree, statistics, state, parent_slot, value, rules)
         slot = parent_slot
 
 
@@ -103,19 +107,20 @@ def expand(
     node.tree_number = state.tree_number
     node.visits = 1
     node.q = value
+    node.own = value
     for action in range(statistics.children.shape[1]):  # how many it has may not be known yet
         statistics.children[leaf, action].visits = 0
         statistics.children[leaf, action].in_flight = 0
     state.lowest = min(state.lowest, value)
     state.highest = max(state.highest, value)
-    back_up(tree, statistics, leaf, state.root, value, rules)
+    back_up(tree, statistics, state, leaf, value, rules)
 
 
 @compiled
 def revisit(tree: Tree, statistics: Statistics, state: State, leaf: int, rules: Rules) -> None:
     """Backs the value of an already visited finished sentence up once more."""
     statistics.nodes[leaf].visits += 1
-    back_up(tree, statistics, leaf, state.root, statistics.nodes[leaf].q, rules)
+    back_up(tree, statistics, state, leaf, statistics.nodes[leaf].q, rules)
 
 
 @compiled
@@ -277,7 +282,7 @@ def commit(
 ) -> None:
     """Makes the chosen child the new root and frees its siblings' subtrees."""
     root = state.root
-    action = chosen_action(tree, statistics, root, rules)
+    action = chosen_action(tree, statistics, state, root, rules)
     chosen = tree.actions[root, action].child
     for other in range(tree.prefixes[root].num_actions):
         child = tree.actions[root, other].child

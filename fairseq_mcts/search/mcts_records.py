@@ -24,7 +24,8 @@ OTHERS = 3  # another leaf of the sentence has asked for the same
 # What the search tree of the current token says of a slot.
 NODE = np.dtype(
     [
-        ("q", np.float64),  # mean or maximum of the slot's own value and all backed up to it
+        ("q", np.float64),  # what the backup makes of the slot's own value and of all below it
+        ("own", np.float64),  # the slot's own value: the network's, or the metric of its completion
         ("score", np.float64),  # the metric of a finished sentence, NaN: not asked for yet
         ("tree_number", np.int32),  # the search tree these belong to; any other: unvisited
         ("visits", np.int32),  # 1 + the visits of all children
@@ -51,6 +52,7 @@ STATE = np.dtype(
         ("highest", np.float64),
         ("charged", np.int64),
         ("made", np.int64),
+        ("seed", np.int64),  # of noise at the root
         ("phase", np.int32),
         ("root", np.int32),  # slot of the tokens committed so far
         ("tree_number", np.int32),  # counts the output tokens, from 1
@@ -88,8 +90,15 @@ class Rules(NamedTuple):
 
     eos: int
     c_puct: float
-    backup: int  # these two are codes of `mcts_rules`
+    root: int  # these four are codes of `mcts_rules`
+    below_root: int
+    backup: int
     choose: int
+    power: float  # of the backup that is a power mean
+    gumbel_actions: int  # these four are read by `mcts_gumbel`
+    gumbel_scale: float
+    c_visit: float
+    c_scale: float
     rollouts: bool
     score_finished: bool
     pause_when_decided: bool

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairseq_mcts.search import mcts_kernels as kernels
 from fairseq_mcts.search import mcts_records as records
@@ -20,6 +21,7 @@ from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.mcts_guesses import TRIES, add_guesses
 from fairseq_mcts.search.mcts_rules import chosen_action
 from fairseq_mcts.search.options import Count
+from fairseq_mcts.search.random_numbers import seeds_of_sentences
 from fairseq_mcts.search.results import Evaluations, Hypothesis, Step
 from fairseq_mcts.search.snapshot import take_snapshot
 from fairseq_mcts.search.store import TreeStore
@@ -62,7 +64,7 @@ class MctsSearch(TreeStore):
         self._watcher = run.watcher
         self._rules = rules
         self._statistics = _new_statistics(self.tree.capacity, actions)
-        self._states = _new_states(counts)
+        self._states = _new_states(counts, seeds_of_sentences(run.seed, run.num_sentences))
         self._leaves = np.zeros((self.num_sentences, rules.leaves), records.LEAF)
         self._prefetch = prefetch
         self._scored_slots = np.zeros(0, np.int32)
@@ -165,15 +167,15 @@ class MctsSearch(TreeStore):
                 take_snapshot(self.tree, self._statistics, self._states[sentence], self._rules)
             )
         if self._trace:
-            self._steps[sentence].append(self._step(root))
+            self._steps[sentence].append(self._step(self._states[sentence]))
         if self._n_best != 1:
             for node in self._visited_finished(sentence):
                 hypothesis = self._finished(int(node))
                 self._met[sentence].setdefault(hypothesis.tokens, hypothesis)
 
-    def _step(self, root: int) -> Step:
-        tree, statistics = self.tree, self._statistics
-        action = chosen_action(tree, statistics, root, self._rules)
+    def _step(self, state: records.State) -> Step:
+        tree, statistics, root = self.tree, self._statistics, int(state["root"])
+        action = chosen_action(tree, statistics, state, root, self._rules)
         children = statistics.children[root]
         return Step(
             token=int(tree.actions[root, action]["token"]),
@@ -229,7 +231,7 @@ class MctsSearch(TreeStore):
                 for tokens, other in self._met[sentence].items()
                 if tokens != best.tokens
             ]
-            others.sort(key=lambda other: (-other.score, -other.logprob))
+            others.sort(key=lambda other: (-other.score, -other.logprob, other.tokens))
             self.finish(sentence, [best, *others][: self._n_best])
             self._met[sentence].clear()
             release_branch(self.tree, node)
@@ -243,8 +245,9 @@ def _new_statistics(capacity: int, actions: int) -> records.Statistics:
     )
 
 
-def _new_states(simulations: Int32) -> Records:
+def _new_states(simulations: Int32, seeds: NDArray[np.int64]) -> Records:  # [S], [S]
     """[S] of STATE"""
     states = np.zeros(len(simulations), records.STATE)
     states["simulations"] = simulations
+    states["seed"] = seeds
     return states

@@ -34,21 +34,28 @@ class OptionError(ValueError):
     """An option that can't be honoured; command lines spell it as their flag.
 
     `value` is what the option is set to, where that is at fault; `other` is another option with
-    its value, which `reason` mentions as {}.
+    its value, which `reason` mentions as {}; `others` are several, any of which would do.
     """
 
     def __init__(
-        self, option: str, reason: str, *, value: Any = None, other: tuple[str, Any] | None = None
+        self,
+        option: str,
+        reason: str,
+        *,
+        value: Any = None,
+        other: tuple[str, Any] | None = None,
+        others: Sequence[tuple[str, Any]] = (),
     ) -> None:
         self.option = option
-        self._reason, self._value, self._other = reason, value, other
+        self._reason, self._value = reason, value
+        self._others = list(others) if other is None else [other]
         super().__init__(self.spelt(as_keyword))
 
     def spelt(self, spelling: Spelling) -> str:
         """The complaint in a caller's own words."""
         reason = self._reason
-        if self._other is not None:
-            reason = reason.format(spelling(*self._other))
+        if self._others:
+            reason = reason.format(" or ".join(spelling(*one) for one in self._others))
         return f"{spelling(self.option, self._value)}: {reason}"
 
 
@@ -66,6 +73,8 @@ class OptionInfo:
     check: Check | None = None
     # settings of other options with which it has no effect
     no_effect_with: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    # settings of other options, of which one at least must hold for it to have an effect
+    only_with: Mapping[str, str] = dataclasses.field(default_factory=dict)
     # On a command line
     flag: bool = True  # whether it has one there
     flag_choices: tuple[str, ...] = ()  # the choices that it offers, where these are fewer
@@ -142,6 +151,12 @@ def not_negative(given: float) -> str | None:
     """A check of a number ≥ 0."""
     fine = math.isfinite(given) and given >= 0
     return None if fine else f"must be ≥ 0, is {given}"
+
+
+def one_or_more(given: float) -> str | None:
+    """A check of a number ≥ 1, whole or not."""
+    fine = math.isfinite(given) and given >= 1
+    return None if fine else f"must be ≥ 1, is {given}"
 
 
 def finite(given: float) -> str | None:

@@ -53,6 +53,7 @@ def _refuse_incomplete(name: str, cls: type[Decoder[Any]]) -> None:
     infos = cls.option_infos()
     named = [*cls.value_unless, *cls.metric_if]
     named += [other for info in infos.values() for other in info.no_effect_with]
+    named += [other for info in infos.values() for other in info.only_with]
     named += [] if cls.budget_option is None else [cls.budget_option]
     named += [option for preset in cls.presets.values() for option in preset]
     for option in named:

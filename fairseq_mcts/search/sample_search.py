@@ -14,6 +14,7 @@ from fairseq_mcts.search.decoder import Run
 from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
 from fairseq_mcts.search.options import Count
+from fairseq_mcts.search.random_numbers import seeds_of_sentences
 from fairseq_mcts.search.results import Evaluations, Hypothesis
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, release_branch
@@ -45,7 +46,8 @@ class SampleSearch(TreeStore):
         )
         counts = per_sentence("samples", samples, self.num_sentences)
         longest = int(run.constraints.max_len.max(initial=0)) + 1
-        self._samples = _new_samples(counts, _seeds(run.seed, self.num_sentences), longest)
+        seeds = seeds_of_sentences(run.seed, self.num_sentences)
+        self._samples = _new_samples(counts, seeds, longest)
         self._answers: Answers | None = None
         self._draw_owner = np.zeros(0, np.int32)
         self._draw_sentence = np.zeros(0, np.int32)
@@ -173,13 +175,6 @@ class SampleSearch(TreeStore):
         evaluations = Evaluations(int(samples.charged[sentence]), int(samples.made[sentence]))
         ranked_by = total if score is None else score
         return Hypothesis(tokens, total, logprobs, score, ranked_by, evaluations)
-
-
-def _seeds(seed: int | Sequence[int], num_sentences: int) -> kernels.Int64:
-    seeds = [seed] * num_sentences if isinstance(seed, (int, np.integer)) else list(seed)
-    if len(seeds) != num_sentences:
-        raise ValueError(f"seed: expected one number or {num_sentences}, one a sentence")
-    return np.array([int(one) & (2**63 - 1) for one in seeds], np.int64)
 
 
 def _new_samples(counts: Int32, seeds: kernels.Int64, longest: int) -> kernels.Samples:

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from fairseq_mcts.search.mcts_records import Rules, State, Statistics
-from fairseq_mcts.search.mcts_rules import CHOICE_NAMES, chosen_action
+from fairseq_mcts.search.mcts_rules import choice_name, chosen_action
 from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, Tree, prefix_tokens
 
 
@@ -27,7 +27,9 @@ class TreeSnapshot:
     # [n] visits and Q as the parent's row has them, where selection looks; 0 for node 0
     edge_visits: Int32
     edge_values: Float64
-    choice: str  # what the chosen child has most of: "visits" or "value"
+    # what the chosen child has most of: "visits" or "value"; "gumbel": of most visited children it
+    # is the best by prior, value and noise
+    choice: str
     value_range: tuple[float, float]  # least and greatest own value, by which Q is rescaled
     slots: Int32  # [n] where the prefixes are in the prefix tree
     # [c] nodes from the chosen child down: the first is the output token of this step, the others
@@ -59,7 +61,7 @@ def take_snapshot(tree: Tree, statistics: Statistics, state: State, rules: Rules
     below, above = slots[1:], slots[parents[1:]]  # [n - 1] the ends of each edge
     actions = tree.prefixes["action_of_parent"][below]  # [n - 1]
     node_of_slot = {int(slot): node for node, slot in enumerate(slots)}
-    chosen = _chosen_slots(tree, statistics, root, rules)
+    chosen = _chosen_slots(tree, statistics, state, rules)
     edges = statistics.children[above, actions]  # [n - 1]
     scored = (tree.token[slots] == rules.eos) & rules.score_finished
     network_values = np.nan if rules.rollouts else tree.value[slots]
@@ -74,7 +76,7 @@ def take_snapshot(tree: Tree, statistics: Statistics, state: State, rules: Rules
         own_values=np.where(scored, statistics.nodes["score"][slots], network_values),
         edge_visits=np.concatenate([np.zeros(1, np.int32), edges["visits"]]),
         edge_values=np.concatenate([[0.0], edges["q"]]),
-        choice=CHOICE_NAMES[rules.choose],
+        choice=choice_name(rules),
         value_range=(float(state["lowest"]), float(state["highest"])),
         slots=slots,
         chosen=np.array([node_of_slot[slot] for slot in chosen], np.int32),
@@ -92,11 +94,11 @@ def _visited_slots(tree: Tree, statistics: Statistics, root: int) -> tuple[Int32
     return np.array(slots, np.int32), np.array(parents, np.int32)
 
 
-def _chosen_slots(tree: Tree, statistics: Statistics, root: int, rules: Rules) -> list[int]:
-    """The slots below `root` that the rule of choice leads through, down to a leaf."""
+def _chosen_slots(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> list[int]:
+    """The slots below the root that the rule of choice leads through, down to a leaf."""
     slots: list[int] = []
-    slot = root
-    while (action := chosen_action(tree, statistics, slot, rules)) >= 0:
+    slot = int(state["root"])
+    while (action := chosen_action(tree, statistics, state, slot, rules)) >= 0:
         slot = int(tree.actions[slot, action]["child"])
         slots.append(slot)
     return slots

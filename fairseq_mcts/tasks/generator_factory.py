@@ -9,6 +9,7 @@ import torch
 from fairseq import utils
 
 from fairseq_mcts.generators import output_lines
+from fairseq_mcts.generators.decoding_checks import value_caution
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
 from fairseq_mcts.generators.tree_recorder import make_recorder
 from fairseq_mcts.metrics import build_metric
@@ -56,6 +57,7 @@ class GeneratorFactory:
             metric=metric,
             text_decoders=lambda: self._text.decoders(settings["search_post_process"]),
             max_bytes=None if memory is None else int(memory * 2**20),
+            value_caution=value_caution(settings),
             cheating_value=settings["cheating_value"],
             trees=trees,
         )

@@ -144,6 +144,14 @@ def _common_fields() -> list[Field]:
             "separated by ':' (the mean is taken)",
         ),
         _field(
+            "value_read",
+            Optional[str],
+            None,
+            "which number of a value's distribution the search goes by: mean (the default), or "
+            "lower:κ, for example lower:0.5: κ standard deviations less, so that it is not led by "
+            "values that may be far too high; with several values those of their mixture",
+        ),
+        _field(
             "cheating_value",
             bool,
             False,

@@ -7,6 +7,7 @@ import against_greedy
 import against_listing
 import beam_by_evaluator
 import growth
+import gumbel_root
 import listing_mcts
 import listing_sampling
 import listing_states
@@ -30,6 +31,16 @@ def test_overhead_replays_the_very_same_network() -> None:
     for one in report.comparisons:
         assert one.parts["rows"] > one.parts["calls"] > 0
         assert one.figure == one.parts["search s"] / one.parts["network s"]
+
+
+def test_the_rules_at_the_root_are_timed_each() -> None:
+    report = gumbel_root.main(SEARCH)
+    assert len(report.comparisons) == 2 * (len(gumbel_root.RULES) - 1)
+    for one in report.comparisons:
+        parts = one.parts
+        added = parts["walk µs"] - parts["walk of pUCT µs"]
+        assert one.figure == pytest.approx(1 + added / parts["all of pUCT µs"])
+        assert 0 < parts["made / charged"] <= 1
 
 
 def test_overhead_sees_another_value() -> None:

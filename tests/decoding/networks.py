@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -128,8 +129,12 @@ def policy_with_comparing_value(policy: Any) -> Any:
 class FullForward:
     """`evaluate` for `fairseq_mcts.search.decode`: each prefix from its beginning, each time."""
 
-    def __init__(self, policies: Sequence[Any], values: Sequence[Any], batch: Batch) -> None:
+    def __init__(
+        self, policies: Sequence[Any], values: Sequence[Any], batch: Batch, caution: float = 0.0
+    ) -> None:
+        """Values are read `caution` standard deviations below their means."""
         self._policies, self._values, self._batch = policies, values, batch
+        self._caution = caution
 
     @torch.no_grad()
     def __call__(
@@ -168,7 +173,27 @@ class FullForward:
         logprobs = torch.logsumexp(torch.stack(each), 0).numpy() - np.log(len(each))
         heads = [run(model)[1]["value"][last] for model in self._values if has_value_head(model)]
         values = torch.stack(heads).mean(dim=0).numpy() if heads else 0.0
+        if self._caution:
+            logits = [
+                run(model)[1]["value_logits"][last].double().numpy() for model in self._values
+            ]
+            edges = [one.decoder.value_head.bucket_edges.double().numpy() for one in self._values]
+            members = [list(zip(row, edges, strict=True)) for row in zip(*logits, strict=True)]
+            values = np.array([cautious_value(row, self._caution) for row in members])
         return logprobs, values
+
+
+def cautious_value(members: Sequence[tuple[np.ndarray, np.ndarray]], caution: float) -> float:
+    """The mean less `caution` standard deviations of the mixture of several distributions, each
+    given by logits [K] and edges [K + 1] of its buckets: of all buckets of all, one by one."""
+    scores, probabilities = [], []
+    for logits, edges in members:
+        weights = np.exp(logits - logits.max())
+        scores += [(low + high) / 2 for low, high in pairwise(edges)]
+        probabilities += list(weights / weights.sum() / len(members))
+    mean = sum(p * score for p, score in zip(probabilities, scores, strict=True))
+    variance = sum(p * (score - mean) ** 2 for p, score in zip(probabilities, scores, strict=True))
+    return float(mean - caution * variance**0.5)
 
 
 def sources(batch: Batch) -> list[torch.Tensor]:

@@ -18,6 +18,7 @@ class WideOptions(DecoderOptions):
     width: int = option(3, "candidates | beams", grid=(1, 2))
     rank_by: str = option("value", "by what", choices=("value", "metric", "none"))
     depth: int = option(4, "steps", no_effect_with={"rank_by": "none"}, flag=False)
+    jump: int = option(1, "in tokens", only_with={"rank_by": "value", "width": "3"})
 
 
 class Wide(Decoder[WideOptions]):
@@ -66,6 +67,8 @@ def test_a_new_decoder_is_in_the_table() -> None:
     section = new.partition("## wide\n")[2].partition(decoder_table.END)[0]
     assert "| `--wide-width` | `3` | candidates \\| beams | 1, 2 |\n" in section
     assert "| `depth` | `4` | steps; has no effect with `--wide-rank-by none` | – |\n" in section
+    only = "only with `--wide-rank-by value` or `--wide-width 3`"
+    assert f"| `--wide-jump` | `1` | in tokens; {only} | – |\n" in section
     assert "- `--search-preset far`: `--wide-width 9`\n" in section
     assert "near" not in section
 

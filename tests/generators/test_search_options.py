@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow(seconds=150)
 
 FIELDS = set(search_field_names())
 MCTS = {"search": "mcts", "mcts_simulations": 10}
+GUMBEL = {**MCTS, "mcts_root": "gumbel"}
 ROLLOUTS = {"search": "mcts", "mcts_simulations": 3, "mcts_leaf": "rollout", **METRIC}
 VGBS = {"search": "vgbs", "vgbs_beam": 3}
 SR = {"search": "sr", "sr_samples": 6}
@@ -26,6 +27,7 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "search_metric": (ROLLOUTS, "vowels:scale=0.5"),
     "search_post_process": (ROLLOUTS, "@@ "),
     "value_path": (MCTS, "other value"),
+    "value_read": (MCTS, "lower:2"),
     "cheating_value": (MCTS, True),
     "mcts_simulations": (MCTS, 2),
     "mcts_actions": (MCTS, 1),
@@ -33,6 +35,13 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "mcts_temperature": (MCTS, 3.0),
     "mcts_backup": (MCTS, "max"),
     "mcts_choose": (MCTS, "value"),
+    "mcts_power": ({**MCTS, "mcts_backup": "power"}, 16.0),
+    "mcts_root": (MCTS, "gumbel"),
+    "mcts_below_root": (MCTS, "improved"),
+    "mcts_gumbel_actions": (GUMBEL, 2),
+    "mcts_gumbel_scale": (GUMBEL, 3.0),
+    "mcts_c_scale": (GUMBEL, 10.0),
+    "mcts_c_visit": (GUMBEL, 2000.0),
     "mcts_leaf": ({**MCTS, **METRIC, "mcts_terminal": "metric"}, "rollout"),
     "mcts_terminal": (MCTS, "metric"),
     "mcts_leaves": (MCTS, 4),
@@ -121,6 +130,7 @@ def test_option_of_one_search_is_refused_by_the_others(name: str, setup: Setup) 
         ("search_metric", "vowels"),
         ("search_memory", 1.0),
         ("value_path", "any.pt"),
+        ("value_read", "lower:1"),
         ("cheating_value", True),
         ("search_trees", "folder"),
     ],
@@ -138,9 +148,23 @@ def test_options_of_all_searches_are_refused_by_fairseqs_beam_search(
     [
         ({**MCTS, "beam_normalization": "gnmt"}, "--beam-normalization gnmt: has no effect"),
         ({**BEAM, "beam_normalization": "gnmt", "unnormalized": True}, "not with --unnormalized"),
+        ({**MCTS, "mcts_power": 2.0}, "^--mcts-power 2.0: .* only with --mcts-backup power"),
+        ({**MCTS, "mcts_gumbel_scale": 1.0}, "^--mcts-gumbel-scale 1.0: .*--mcts-root gumbel"),
+        (
+            {**MCTS, "mcts_c_scale": 1.0},
+            "^--mcts-c-scale 1.0: has an effect only with --mcts-root gumbel or "
+            "--mcts-below-root improved",
+        ),
+        ({**GUMBEL, "mcts_choose": "value"}, "^--mcts-choose value: .* only with --mcts-root puct"),
+        (
+            {**GUMBEL, "mcts_below_root": "improved", "mcts_c_puct": 1.0},
+            "^--mcts-c-puct 1.0: has an effect only with --mcts-root puct or --mcts-below-root",
+        ),
         ({**VGBS, "vgbs_value_bounds": "0.1,0.9"}, "no effect with --vgbs-value-scale plain"),
         ({**VGBS, "vgbs_alpha": 0.0, "value_path": "any.pt"}, "--value-path: .* uses no value"),
         ({**ROLLOUTS, "value_path": "any.pt"}, "--value-path: .* uses no value"),
+        ({**ROLLOUTS, "value_read": "mean"}, "--value-read: .* uses no value"),
+        ({**MCTS, "value_read": "upper:1"}, "^--value-read upper:1: must be mean or lower:κ"),
         ({**ROLLOUTS, "cheating_value": True}, "--cheating-value: .* uses no value"),
         ({**MCTS, "search_metric": "vowels"}, "--search-metric: .* uses no metric"),
         ({**VGBS, "search_metric": "vowels"}, "--search-metric: has no effect"),

@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from fairseq_mcts.search.random_numbers import uniform
+from tests.search import reference_gumbel
 from tests.search.reference_rules import (
     Answer,
     Model,
@@ -34,6 +36,13 @@ class MctsOptions:
     leaf: str = "value"
     terminal: str = "value"
     leaves: int = 1
+    power: float = 4.0
+    root: str = "puct"
+    below_root: str = "puct"
+    gumbel_actions: int = 16
+    gumbel_scale: float = 0.0
+    c_visit: float = 50.0
+    c_scale: float = 0.1
 
 
 class Node:
@@ -80,12 +89,14 @@ class ReferenceMcts:
         rules: Rules,
         options: MctsOptions,
         metric: Metric | None = None,
+        seed: int = 0,
     ) -> None:
         self.network = Network(model, sentence)
         self.sentence = sentence
         self.rules = rules
         self.options = options
         self.metric = metric
+        self.seed = seed
         self.charged = 0
         self.lowest = math.inf
         self.highest = -math.inf
@@ -141,7 +152,7 @@ class ReferenceMcts:
     def select_path(self, root: Node) -> Prefix:
         node, path = root, ()
         while not self.rules.finished(node.prefix):
-            token = self.select(node)
+            token = self.select_at_root(node) if node is root else self.select(node)
             path = (*path, token)
             if token not in node.children:
                 break
@@ -169,11 +180,43 @@ class ReferenceMcts:
         node.visits += 1
         if self.options.backup == "mean":
             node.value += (leaf_value - node.value) / node.visits
-        else:
+        elif self.options.backup == "max":
             node.value = max(node.value, leaf_value)
+        elif path:  # a finished sentence has nothing below it
+            node.value = self.from_children(node)
         return leaf_value
 
+    def from_children(self, node: Node) -> float:
+        """What the backups that look at children make of them."""
+        children, own = node.children.values(), node.own_value
+        if self.options.backup == "bellman":
+            return max(child.value for child in children)
+        if self.options.backup == "weighted-max":
+            return max((c.visits * c.value + own) / (c.visits + 1) for c in children)
+        power, low = self.options.power, self.lowest
+        values = [own, *(child.value for child in children for _ in range(child.visits))]
+        above = [max(value - low, 0.0) for value in values]
+        return low + (sum(one**power for one in above) / len(above)) ** (1 / power)
+
+    def select_at_root(self, root: Node) -> int:
+        if self.options.root == "puct":
+            return self.select_by_puct(root)
+        return reference_gumbel.select_at_root(root, self.noise(root), self.options)
+
+    def noise(self, root: Node) -> dict[int, float]:
+        """Of each token, the same in all simulations."""
+        depth, scale = len(root.prefix), self.options.gumbel_scale
+        return {
+            token: scale * reference_gumbel.gumbel(uniform(self.seed, token, depth))
+            for token in root.prior
+        }
+
     def select(self, node: Node) -> int:
+        if self.options.below_root == "improved":
+            return reference_gumbel.select_below_root(node, self.options)
+        return self.select_by_puct(node)
+
+    def select_by_puct(self, node: Node) -> int:
         node_visits = 1 + sum(child.visits for child in node.children.values())
         node_visits += sum(node.in_flight.values())
 
@@ -194,6 +237,9 @@ class ReferenceMcts:
         return (value - self.lowest) / max(self.highest - self.lowest, 1e-6)
 
     def choose(self, root: Node) -> int:
+        if self.options.root == "gumbel":
+            return reference_gumbel.choose(root, self.noise(root), self.options)
+
         def worth(token: int) -> float:
             child = root.children[token]
             return child.visits if self.options.choose == "visits" else child.value

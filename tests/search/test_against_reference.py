@@ -30,21 +30,32 @@ MCTS_SWITCHES = [
     for leaf, terminal in (("value", "value"), ("value", "metric"), ("rollout", "value"))
     for backup in ("mean", "max")
     for choose in ("visits", "value")
+] + [("value", "value", backup, "value") for backup in ("bellman", "weighted-max", "power")]
+# how the root selects and chooses, how nodes below it select, what a leaf is worth, the backup
+GUMBEL_SWITCHES = [
+    ("gumbel", "puct", "value", "mean"),
+    ("gumbel", "improved", "value", "mean"),
+    ("gumbel", "improved", "value", "max"),
+    ("gumbel", "puct", "value", "bellman"),
+    ("gumbel", "improved", "rollout", "mean"),
+    ("puct", "improved", "value", "mean"),
 ]
 MODELS_PER_MCTS_SWITCH = 90
+MODELS_PER_GUMBEL_SWITCH = 350
 MODELS_PER_VGBS_SCALE = 250
 MODELS_PER_BEAM_NORMALIZATION = 130
 MODELS_PER_SR_RANKING = 250
 
 
-def test_that_two_thousand_models_are_compared() -> None:
+def test_that_four_thousand_models_are_compared() -> None:
     total = (
         MODELS_PER_MCTS_SWITCH * len(MCTS_SWITCHES)
+        + MODELS_PER_GUMBEL_SWITCH * len(GUMBEL_SWITCHES)
         + MODELS_PER_VGBS_SCALE * 2
         + MODELS_PER_BEAM_NORMALIZATION * 3
         + MODELS_PER_SR_RANKING * 2
     )
-    assert total >= 2000
+    assert total >= 4000
 
 
 def random_models(count: int) -> Any:
@@ -74,6 +85,33 @@ def with_metric(problem: ToyProblem, metric: ToyMetric, needed: bool) -> dict[st
 @given(data=st.data())
 @random_models(MODELS_PER_MCTS_SWITCH)
 def test_mcts(leaf: str, terminal: str, backup: str, choose: str, data: st.DataObject) -> None:
+    switches = {"leaf": leaf, "terminal": terminal, "backup": backup, "choose": choose}
+    if backup == "power":
+        switches["power"] = data.draw(st.sampled_from((1.0, 2.0, 3.7, 16.0)), label="power")
+    compare_mcts(data, **switches)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("root", "below_root", "leaf", "backup"), GUMBEL_SWITCHES)
+@given(data=st.data())
+@random_models(MODELS_PER_GUMBEL_SWITCH)
+def test_mcts_with_gumbel(
+    root: str, below_root: str, leaf: str, backup: str, data: st.DataObject
+) -> None:
+    compare_mcts(
+        data,
+        root=root,
+        below_root=below_root,
+        leaf=leaf,
+        backup=backup,
+        gumbel_actions=data.draw(st.sampled_from((1, 2, 3, 4, 7, 16)), label="gumbel_actions"),
+        gumbel_scale=data.draw(st.sampled_from((0.0, 0.0, 0.31, 1.0)), label="gumbel_scale"),
+        c_visit=data.draw(st.sampled_from((0.0, 3.1, 50.0)), label="c_visit"),
+        c_scale=data.draw(st.sampled_from((0.0, 0.113, 1.0)), label="c_scale"),
+    )
+
+
+def compare_mcts(data: st.DataObject, **switches: Any) -> None:
     problem = data.draw(toy_problems(), label="problem")
     metric = data.draw(metrics, label="metric")
     options = MctsOptions(
@@ -83,25 +121,24 @@ def test_mcts(leaf: str, terminal: str, backup: str, choose: str, data: st.DataO
         # ties that the rules themselves make are in test_exact_ties.py
         c_puct=data.draw(st.sampled_from((0.0, 0.31, 1.37, 3.0, 8.17)), label="c_puct"),
         temperature=data.draw(st.sampled_from((0.25, 0.9, 1.0, 1.1, 4.0)), label="temperature"),
-        backup=backup,
-        choose=choose,
-        leaf=leaf,
-        terminal=terminal,
         leaves=data.draw(st.sampled_from((1, 1, 2, 5)), label="leaves"),
+        **switches,
     )
+    seed = data.draw(st.integers(0, 2**31), label="seed")
     n_best = data.draw(st.integers(1, 4), label="n_best")
-    uses_metric = leaf == "rollout" or terminal == "metric"
+    uses_metric = options.leaf == "rollout" or options.terminal == "metric"
     results, evaluate = run(
         problem,
         search="mcts",
         trace=True,
         n_best=n_best,
+        seed=seed,
         **vars(options),
         **with_metric(problem, metric, uses_metric),
     )
     for index, sentence in enumerate(problem.sentence_ids):
         reference = ReferenceMcts(
-            problem.model, sentence, rules_of(problem, index), options, metric.score
+            problem.model, sentence, rules_of(problem, index), options, metric.score, seed
         ).decode()
         best, *others = results[index]
         assert_same_sentence(best, reference.best)
@@ -109,7 +146,7 @@ def test_mcts(leaf: str, terminal: str, backup: str, choose: str, data: st.DataO
         assert len(others) == min(n_best - 1, len(reference.others))
         assert_same_extra_sentences(others, reference.others)
         asked = evaluate.asked[index]
-        if leaf == "value":
+        if options.leaf == "value":
             assert_same_accounts(results[index], reference.charged, reference.asked, asked)
             assert asked == reference.asked, "the nodes were not expanded in this order"
         else:

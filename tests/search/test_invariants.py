@@ -25,6 +25,12 @@ SWITCHES = [
     {"backup": "mean", "choose": "value", "terminal": "metric"},
     {"backup": "max", "choose": "visits", "leaf": "rollout"},
     {"backup": "mean", "choose": "visits", "leaf": "rollout"},
+    {"backup": "bellman", "choose": "value"},
+    {"backup": "weighted-max", "choose": "visits"},
+    {"backup": "power", "choose": "value"},
+    {"backup": "bellman", "choose": "visits", "leaf": "rollout"},
+    {"backup": "mean", "root": "gumbel"},
+    {"backup": "max", "root": "gumbel", "below_root": "improved", "gumbel_actions": 3},
 ]
 
 
@@ -61,9 +67,11 @@ def check_values(node: SeenNode, tree: SeenTree, backup: str) -> None:
     assert len(arrived) == node.visits
     if backup == "max":
         assert node.q == max(arrived)
-    else:
+    elif backup == "mean":
         assert near(node.q, sum(arrived) / len(arrived))
-    slack = 1e-12 if backup == "mean" else 0.0
+    elif backup == "bellman":
+        assert node.q == max(node.child_q, default=node.own_value)
+    slack = 0.0 if backup in ("max", "bellman") else 1e-12
     assert min(arrived) - slack <= node.q <= max(arrived) + slack
     assert tree.lowest - slack <= node.q <= tree.highest + slack
 
@@ -115,10 +123,11 @@ def test_every_node_is_the_references(
     assert not expected, "a token had no tree"
 
 
+@pytest.mark.parametrize("root", ["puct", "gumbel"])
 @given(problem=toy_problems(), simulations=st.integers(1, 40))
 @some_models
-def test_the_budget_is_kept_exactly(problem: ToyProblem, simulations: int) -> None:
-    results, _ = run(problem, search="mcts", simulations=simulations, trace=True)
+def test_the_budget_is_kept_exactly(root: str, problem: ToyProblem, simulations: int) -> None:
+    results, _ = run(problem, search="mcts", simulations=simulations, root=root, trace=True)
     for hypotheses in results:
         best = hypotheses[0]
         for step in best.steps:

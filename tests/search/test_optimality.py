@@ -84,13 +84,33 @@ def test_mcts_with_a_perfect_value_finds_the_best_sentence(
 
 
 @pytest.mark.parametrize("policy", ["flat", "uniform", "levels"])
-def test_max_backup_and_choice_by_value_find_the_best_by_however_little(policy: str) -> None:
+@pytest.mark.parametrize("below_root", ["puct", "improved"])
+def test_a_gumbel_root_with_a_perfect_value_finds_the_best_sentence(
+    below_root: str, policy: str
+) -> None:
+    sentences = all_sentences(vocab=4, max_len=3)
+    for seed in SEEDS:
+        metric = OneStandsOut(seed, best=sentences[mix(seed) % len(sentences)])
+        model = PerfectModel(toy(seed, policy=policy), metric, max_len=3)
+        rules = {"root": "gumbel", "below_root": below_root, "backup": "max"}
+        found = decode_one(model, 3, search="mcts", simulations=50, **rules)
+        assert found[0].tokens == metric.best
+
+
+@pytest.mark.parametrize("policy", ["flat", "uniform", "levels"])
+@pytest.mark.parametrize(
+    ("backup", "simulations", "c_puct"), [("max", 1000, 3.0), ("bellman", 5000, 100.0)]
+)
+def test_the_best_below_and_choice_by_value_find_the_best_by_however_little(
+    backup: str, simulations: int, c_puct: float, policy: str
+) -> None:
+    """By the greatest of the children it has to have seen the best sentence: a value that knows
+    of it is forgotten when others below are seen first."""
+    options = {"simulations": simulations, "c_puct": c_puct, "backup": backup}
     for seed in range(25):
         metric = ToyMetric(seed)
         model = PerfectModel(toy(seed, policy=policy), metric, max_len=3)
-        found = decode_one(
-            model, 3, search="mcts", simulations=1000, c_puct=3.0, backup="max", choose="value"
-        )
+        found = decode_one(model, 3, search="mcts", choose="value", **options)
         assert metric.score(0, found[0].tokens) == found[0].value == model.best[()]
 
 

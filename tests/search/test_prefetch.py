@@ -18,6 +18,9 @@ KINDS: dict[str, dict[str, Any]] = {
     "leaves": {"leaves": 3},
     "metric at the end": {"terminal": "metric"},
     "one action": {"actions": 1},
+    "gumbel": {"root": "gumbel", "gumbel_actions": 4, "gumbel_scale": 1.0},
+    "gumbel leaves": {"root": "gumbel", "below_root": "improved", "leaves": 3},
+    "bellman": {"backup": "bellman"},
 }
 
 Calls = list[list[tuple[int, Prefix]]]  # (sentence, prefix) of each

@@ -28,9 +28,11 @@ def model(sentence: int, prefix: Prefix) -> tuple[list[float], float]:
     return [math.log(p) for p in probabilities], value
 
 
-def first_tree(backup: str, simulations: int) -> dict[Prefix, tuple[int, float]]:
+def first_tree(
+    backup: str, simulations: int, power: float = 4.0
+) -> dict[Prefix, tuple[int, float]]:
     rules = Rules(vocab=3, eos=EOS, max_len=5)
-    options = MctsOptions(simulations=simulations, c_puct=1.0, backup=backup)
+    options = MctsOptions(simulations=simulations, c_puct=1.0, backup=backup, power=power)
     root = ReferenceMcts(model, 0, rules, options).search_one_token(()).root
     return {node.prefix: (node.visits, node.value) for node in root.walk()}
 
@@ -68,6 +70,43 @@ def test_five_simulations_with_mean_backup() -> None:
     }
     for prefix, (_, value) in found.items():
         assert value == pytest.approx(EXPECTED_MEAN[prefix][1], abs=1e-12)
+
+
+# A child's Q counts by its visits, the node's own value as one more: in A and B, whose children
+# have one value each, that is their mean; the root is the better of
+# A: (3 · .1333 + .4)/4 = .2 and B: (2 · .8 + .4)/3 = .667.
+def test_five_simulations_with_weighted_max_backup() -> None:
+    found = first_tree("weighted-max", simulations=5)
+    expected = {**EXPECTED_MEAN, (): (6, 2 / 3)}
+    assert found.keys() == expected.keys()
+    for prefix, (visits, value) in found.items():
+        assert visits == expected[prefix][0]
+        assert value == pytest.approx(expected[prefix][1], abs=1e-12)
+
+
+# What is below A replaces its own value .2 at once:
+# 2. -> (A, EOS), value .1, and so is A; min .1
+# 3. A: Q̂ 0 + .5·1.732/3 = .289; B, EOS: .433                -> B, value .6; max .6
+# 4. A: 0 + .5·2/3 = .333; B: 1 + .25·2/2 = 1.25; EOS: .5    -> B. Inside B: A, value 1
+def test_four_simulations_with_bellman_backup() -> None:
+    assert first_tree("bellman", simulations=4) == {
+        (): (5, 1.0),
+        (A,): (2, 0.1),
+        (A, EOS): (1, 0.1),
+        (B,): (2, 1.0),
+        (B, A): (1, 1.0),
+    }
+
+
+# The power mean of own value and children: B has .6 and 1, measured from .1, so with the power 2
+# .1 + √((.5² + .9²)/2) = .828; A has .2 and twice .1: .1 + √(.1²/3) = .158.
+def test_a_power_mean() -> None:
+    found = first_tree("power", simulations=5, power=2.0)
+    assert {p: visits for p, (visits, _) in found.items()} == {
+        p: visits for p, (visits, _) in EXPECTED_MEAN.items()
+    }
+    assert found[(A,)][1] == pytest.approx(0.1 + math.sqrt(0.01 / 3), abs=1e-12)
+    assert found[(B,)][1] == pytest.approx(0.1 + math.sqrt(0.53), abs=1e-12)
 
 
 # With the maximum A keeps its own value .2 for ever:

@@ -43,6 +43,11 @@ class Misspelt(WidthOptions):
     depth: int = option(1, "steps", no_effect_with={"widht": 1})
 
 
+@dataclass(frozen=True, kw_only=True)
+class MisspeltNeed(WidthOptions):
+    depth: int = option(1, "steps", only_with={"widht": 1})
+
+
 class Wide(Decoder[WidthOptions]):
     """Looks far and wide."""
 
@@ -86,6 +91,7 @@ def test_names_that_would_make_no_flags(name: str) -> None:
         ({"presets": {"paper": {"depth": 3}}}, "'depth' is none of its options"),
         ({"metric_if": {"leaf": ("rollout",)}}, "'leaf' is none of its options"),
         ({"Options": Misspelt}, "'widht' is none of its options"),
+        ({"Options": MisspeltNeed}, "'widht' is none of its options"),
     ],
 )
 def test_a_class_that_contradicts_itself(attributes: dict[str, Any], complaint: str) -> None:

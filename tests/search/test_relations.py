@@ -38,6 +38,18 @@ SEARCHES: dict[str, dict[str, Any]] = {
     },
     "mcts rollout": {"search": "mcts", "simulations": 7, "leaf": "rollout", "trace": True},
     "mcts terminal metric": {"search": "mcts", "simulations": 11, "terminal": "metric"},
+    "mcts gumbel": {
+        "search": "mcts",
+        "simulations": 10,
+        "root": "gumbel",
+        "below_root": "improved",
+        "gumbel_actions": 4,
+        "gumbel_scale": 1.0,
+        "seed": 5,
+        "trace": True,
+    },
+    "mcts bellman": {"search": "mcts", "simulations": 12, "backup": "bellman", "trace": True},
+    "mcts power": {"search": "mcts", "simulations": 14, "backup": "power", "trace": True},
     "vgbs": {"search": "vgbs", "beam": 3, "alpha": 0.6, "n_best": 3},
     "beam": {"search": "beam", "beam": 4, "n_best": 4},
     "sr value": {"search": "sr", "samples": 6, "n_best": 6},
@@ -87,11 +99,45 @@ def test_mcts_with_one_simulation_is_greedy(problem: ToyProblem, **options: Any)
     assert best_tokens(problem, search="mcts", simulations=1, **options) == all_greedy(problem)
 
 
+@given(
+    problem=toy_problems(),
+    simulations=st.integers(1, 20),
+    rules=st.sampled_from(({}, {"root": "gumbel", "gumbel_scale": 1.0}, {"backup": "bellman"})),
+)
+@quick
+def test_mcts_with_one_action_is_greedy(
+    problem: ToyProblem, simulations: int, rules: dict[str, Any]
+) -> None:
+    found = best_tokens(problem, search="mcts", simulations=simulations, actions=1, **rules)
+    assert found == all_greedy(problem)
+
+
 @given(problem=toy_problems(), simulations=st.integers(1, 20))
 @quick
-def test_mcts_with_one_action_is_greedy(problem: ToyProblem, simulations: int) -> None:
-    found = best_tokens(problem, search="mcts", simulations=simulations, actions=1)
-    assert found == all_greedy(problem)
+def test_a_gumbel_root_without_noise_and_with_one_action_is_greedy(
+    problem: ToyProblem, simulations: int
+) -> None:
+    gumbel = {"search": "mcts", "root": "gumbel"}
+    one_simulation = best_tokens(problem, simulations=1, **gumbel)
+    one_considered = best_tokens(problem, simulations=simulations, gumbel_actions=1, **gumbel)
+    assert one_simulation == one_considered == all_greedy(problem)
+
+
+# ---- the power mean lies between mean and maximum ----
+
+
+@pytest.mark.parametrize(("power", "limit"), [(1.0, "mean"), (1e6, "max")])
+@given(problem=toy_problems())
+@quick
+def test_the_ends_of_the_power_mean(power: float, limit: str, problem: ToyProblem) -> None:
+    """With one action a node, so that no selection goes by what was rounded."""
+    options: dict[str, Any] = {"search": "mcts", "simulations": 2, "actions": 1, "trace": True}
+    found, _ = run(problem, backup="power", power=power, **options)
+    expected, _ = run(problem, backup=limit, **options)
+    for row, expected_row in zip(found, expected, strict=True):
+        for step, expected_step in zip(row[0].steps, expected_row[0].steps, strict=True):
+            for token, (_, q) in step.children.items():
+                assert abs(q - expected_step.children[token][1]) < 1e-5
 
 
 @given(problem=toy_problems())
@@ -217,16 +263,17 @@ def test_twins_in_a_batch_are_decoded_alike(name: str, problem: ToyProblem) -> N
     assert results[0] == results[-1] == results[-2]
 
 
+@pytest.mark.parametrize("name", ["sr value", "mcts gumbel"])
 @given(
     problem=toy_problems(max_sentences=4),
     seeds=st.lists(st.integers(0, 2**31), min_size=4, max_size=4),
 )
 @quick
-def test_seeds_of_ones_own(problem: ToyProblem, seeds: list[int]) -> None:
+def test_seeds_of_ones_own(name: str, problem: ToyProblem, seeds: list[int]) -> None:
     seeds = seeds[: len(problem.sentence_ids)]
-    together, _ = run(problem, search="sr", samples=5, n_best=5, seed=seeds)
+    together, _ = run(problem, **{**SEARCHES[name], "seed": seeds})
     for index, seed in enumerate(seeds):
-        alone, _ = run(problem.only(index), search="sr", samples=5, n_best=5, seed=seed)
+        alone, _ = run(problem.only(index), **{**SEARCHES[name], "seed": seed})
         assert alone[0] == together[index]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fairseq_mcts.search import decode
-from fairseq_mcts.search.random_numbers import uniform
+from fairseq_mcts.search.random_numbers import gumbel, uniform
 from tests.search.reference_sr import SrOptions, sampling_distribution
 from tests.search.toy_models import ToyEvaluator, ToyModel
 
@@ -109,6 +109,26 @@ def test_the_samples_of_one_sentence_follow_the_policy_too(seed: int) -> None:
     policy = sampling_distribution(list(MODEL(0, ())[0]), list(range(MODEL.vocab)), SrOptions())
     statistic = chi_square([counts[t] for t in policy], [COUNT * p for p in policy.values()])
     assert statistic < limit(len(policy) - 1)
+
+
+def test_one_simulation_under_gumbel_noise_is_a_draw_from_the_policy() -> None:
+    evaluate = ToyEvaluator(MODEL, MODEL.eos, [0] * COUNT)
+    options = {"simulations": 1, "root": "gumbel", "gumbel_scale": 1.0}
+    seeds = list(range(COUNT))
+    found = decode(evaluate, COUNT, search="mcts", eos=MODEL.eos, max_len=1, seed=seeds, **options)
+    counts = Counter(hypotheses[0].tokens[0] for hypotheses in found)
+    policy = sampling_distribution(list(MODEL(0, ())[0]), list(range(MODEL.vocab)), SrOptions())
+    statistic = chi_square([counts[t] for t in policy], [COUNT * p for p in policy.values()])
+    assert statistic < limit(len(policy) - 1)
+
+
+@pytest.mark.parametrize("varied", ["seed", "sample", "position"])
+def test_gumbel_noise_has_its_distribution(varied: str) -> None:
+    fixed = {"seed": 7, "sample": 11, "position": 3}
+    drawn = [gumbel(**{**fixed, varied: i}) for i in range(20_000)]
+    ranks = np.exp(-np.exp(-np.array(drawn)))  # its distribution function: uniform then
+    counts, _ = np.histogram(ranks, bins=50, range=(0.0, 1.0))
+    assert chi_square(counts.tolist(), [len(drawn) / 50] * 50) < limit(49)
 
 
 @pytest.mark.parametrize("varied", ["seed", "sample", "position"])

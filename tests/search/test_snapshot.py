@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fairseq_mcts.search import TreeSnapshot
+from tests.search import reference_gumbel
 from tests.search.compare import by_sentence_id, near, rules_of, run
 from tests.search.reference_mcts import MctsOptions, Node, ReferenceMcts, Step
 from tests.search.toy_models import Prefix, ToyMetric, ToyModel, ToyProblem
@@ -60,6 +61,11 @@ def way_of_choice(node: Node, options: MctsOptions) -> list[Prefix]:
     """Where the rule of choice leads when it is asked again and again."""
     way = []
     while node.children:
+        if options.root == "gumbel":
+            no_noise = dict.fromkeys(node.prior, 0.0)  # nor is there at the root of this case
+            node = node.children[reference_gumbel.choose(node, no_noise, options)]
+            way.append(node.prefix)
+            continue
         prior = node.prior
 
         def worth(token: int, node: Node = node) -> float:
@@ -80,6 +86,8 @@ CASES = {
     "rollouts": MctsOptions(simulations=12, leaf="rollout"),
     "rollouts of many leaves": MctsOptions(simulations=12, leaf="rollout", leaves=3, actions=2),
     "one simulation": MctsOptions(simulations=1),
+    "gumbel": MctsOptions(simulations=25, root="gumbel", gumbel_actions=4),
+    "bellman": MctsOptions(simulations=25, backup="bellman", choose="value"),
 }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fairseq_mcts.search.decoder import Decoder, Run
 from fairseq_mcts.search.mcts_records import Rules
-from fairseq_mcts.search.mcts_rules import BACKUPS, CHOICES
+from fairseq_mcts.search.mcts_rules import BACKUPS, BELOW_ROOT, CHOICES, ROOTS
 from fairseq_mcts.search.mcts_search import MctsSearch
 from fairseq_mcts.search.options import (
     Count,
@@ -15,6 +15,7 @@ from fairseq_mcts.search.options import (
     at_least_one,
     at_least_zero,
     not_negative,
+    one_or_more,
     option,
     positive,
 )
@@ -33,7 +34,11 @@ class MctsOptions(DecoderOptions):
         grid=(5, 10, 20, 50),
     )
     c_puct: float = option(
-        3.0, "weight of exploration", check=not_negative, grid=(1, 2, 3, 4, 6, 8)
+        3.0,
+        "weight of exploration",
+        check=not_negative,
+        only_with={"root": "puct", "below_root": "puct"},
+        grid=(1, 2, 3, 4, 6, 8),
     )
     temperature: float = option(
         1.0,
@@ -44,15 +49,69 @@ class MctsOptions(DecoderOptions):
     )
     backup: str = option(
         "mean",
-        "a node's value is the mean or the max of all below",
+        "a node's value Q is made of its own value and of all below: their mean, or their max; or "
+        "it is the greatest Q of its children, once it has some (bellman), or the same after each "
+        "was averaged with the node's own value by visits (weighted-max), or the power mean of its "
+        "own value and its children's Q by visits",
         choices=tuple(BACKUPS),
         grid=tuple(BACKUPS),
+    )
+    power: float = option(
+        4.0,
+        "of the power mean: 1 is the mean, and the greater it is, the nearer to the max",
+        check=one_or_more,
+        only_with={"backup": "power"},
+        grid=(2, 4, 8, 16),
     )
     choose: str = option(
         "visits",
         "the next token is the most visited or the best one",
         choices=tuple(CHOICES),
+        only_with={"root": "puct"},
         grid=tuple(CHOICES),
+    )
+    root: str = option(
+        "puct",
+        "simulations are spread over the first tokens by pUCT, or by sequential halving of the "
+        "best by prior and Gumbel noise, of which the best by prior, noise and value is the next "
+        "token",
+        choices=tuple(ROOTS),
+        grid=tuple(ROOTS),
+    )
+    gumbel_actions: int = option(
+        16,
+        "first tokens that sequential halving begins with, at most",
+        check=at_least_one,
+        only_with={"root": "gumbel"},
+        grid=(4, 8, 16),
+    )
+    gumbel_scale: float = option(
+        0.0,
+        "weight of the noise, seeded by --seed; with 0 there is none, with 1 one simulation is a "
+        "draw from the policy",
+        check=not_negative,
+        only_with={"root": "gumbel"},
+    )
+    below_root: str = option(
+        "puct",
+        "a node below the root selects by pUCT, or so that its visits follow the policy improved "
+        "by what was seen of their values",
+        choices=tuple(BELOW_ROOT),
+        grid=tuple(BELOW_ROOT),
+    )
+    c_scale: float = option(
+        0.1,
+        "weight of values beside log priors: σ(q) = c_scale (c_visit + most visits of a child) q, "
+        "where q is rescaled to [0, 1]",
+        check=not_negative,
+        only_with={"root": "gumbel", "below_root": "improved"},
+        grid=(0.03, 0.1, 0.3, 1),
+    )
+    c_visit: float = option(
+        50.0,
+        "visits that a child is taken to have beforehand in σ",
+        check=not_negative,
+        only_with={"root": "gumbel", "below_root": "improved"},
     )
     leaf: str = option(
         "value",
@@ -109,8 +168,15 @@ class MctsDecoder(Decoder[MctsOptions]):
             rules=Rules(
                 eos=run.constraints.eos,
                 c_puct=float(options.c_puct),
+                root=ROOTS[options.root],
+                below_root=BELOW_ROOT[options.below_root],
                 backup=BACKUPS[options.backup],
                 choose=CHOICES[options.choose],
+                power=float(options.power),
+                gumbel_actions=options.gumbel_actions,
+                gumbel_scale=float(options.gumbel_scale),
+                c_visit=float(options.c_visit),
+                c_scale=float(options.c_scale),
                 rollouts=rollouts,
                 score_finished=self.scores_finished,
                 pause_when_decided=run.trace or run.n_best != 1 or run.watcher is not None,
