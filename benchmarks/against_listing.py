@@ -92,7 +92,11 @@ def rivals(case: Case, simulations: int, rollout_simulations: int) -> Iterator[R
         return
     rollouts = searches.with_rollouts(rollout_simulations)
     text = TextDecoder(case.model.decoder.dictionary)
-    score = SearchMetric(case.metric, text, text.decode_batch(case.sources))
+    metric = SearchMetric(case.metric, text, text.decode_batch(case.sources))
+
+    def score(sentences: list[int], tokens: list[tuple[int, ...]]) -> list[float]:
+        return metric(sentences, tokens, [0.0] * len(tokens))  # this one reads no likelihood
+
     setup = searches.Setup("MCTS+Roll", f"{rollout_simulations} simulations", rollouts)
     yield Rival(setup, {LISTING: partial(decode_mcts, *given, rollouts.options, case.rules, score)})
 

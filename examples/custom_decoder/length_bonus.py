@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from fairseq_mcts.search import Hypothesis, option, register_decoder
+from fairseq_mcts.search import Hypothesis, Scorer, option, register_decoder
 from fairseq_mcts.search.decoders.mcts import MctsDecoder, MctsOptions
-from fairseq_mcts.search.driver import Scorer
 from fairseq_mcts.search.options import finite
 
 
@@ -29,8 +28,11 @@ class LengthBonus(MctsDecoder):
     options: LengthBonusOptions
 
     def rerank(
-        self, sentence: int, finished: list[Hypothesis], score: Scorer | None
-    ) -> list[Hypothesis]:
+        self, finished: list[list[Hypothesis]], scorer: Scorer | None
+    ) -> list[list[Hypothesis]]:
+        return [self._ranked(of_sentence) for of_sentence in finished]
+
+    def _ranked(self, finished: list[Hypothesis]) -> list[Hypothesis]:
         ranked = [replace(one, score=self._score(one)) for one in finished]
         return sorted(ranked, key=lambda one: -one.score)  # equal ones stay in their order
 

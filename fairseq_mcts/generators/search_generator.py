@@ -16,7 +16,7 @@ from fairseq_mcts.decoding.member import Member, make_members
 from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, SearchMemoryError
 from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.generators.output_lines import PrintedHypothesis
-from fairseq_mcts.generators.search_metric import SearchMetric
+from fairseq_mcts.generators.search_metric import SearchMetric, SearchUtility
 from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.generators.tree_recorder import TreeRecorder, WatchedSentence
 from fairseq_mcts.metrics.base import Metric
@@ -272,10 +272,12 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
                 )
         return longest, [limits.min_len] * len(longest)
 
-    def _search_metric(self, sources: list[Tensor]) -> SearchMetric | None:
+    def _search_metric(self, sources: list[Tensor]) -> SearchMetric | SearchUtility | None:
         if self._metric is None or self._text_decoders is None:
             return None
         texts = self._text_decoders()
+        if self._decoder.compares_finished:
+            return SearchUtility(self._metric, texts.target)
         return SearchMetric(self._metric, texts.target, texts.source.decode_batch(sources))
 
     def _packed(self, hypothesis: Hypothesis, device: torch.device) -> PrintedHypothesis:

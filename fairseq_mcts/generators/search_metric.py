@@ -1,21 +1,67 @@
-"""A metric for score-based searches: from token ids to texts to scores."""
+"""Metrics for searches: from token ids to texts to scores."""
 
+import math
 from collections.abc import Sequence
 
-from fairseq_mcts.metrics.base import Metric
+from fairseq_mcts.metrics.base import FloatArray, Group, Metric
 from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.search.scorer import Candidate, Comparison
+
+
+def likelihood(logprob: float, length: int) -> float:
+    """The geometric mean of the probabilities of `length` tokens, from their sum of logarithms."""
+    return math.exp(logprob / length)
 
 
 class SearchMetric:
-    """Scores finished sentences of a batch against their sources; see `search.driver.Metric`."""
+    """Scores finished sentences of a batch against their sources; see `search.scorer.Metric`."""
 
     batched = True
+    reads_logprob = True
 
     def __init__(self, metric: Metric, target_text: TextDecoder, sources: Sequence[str]) -> None:
         self._metric = metric
         self._target_text = target_text
         self._sources = sources
 
-    def __call__(self, sentences: list[int], tokens: list[tuple[int, ...]]) -> list[float]:
+    def __call__(
+        self, sentences: list[int], tokens: list[tuple[int, ...]], logprobs: list[float]
+    ) -> list[float]:
         texts = [self._target_text.decode(one) for one in tokens]
-        return self._metric.score(texts, [self._sources[sentence] for sentence in sentences])
+        others = [self._sources[sentence] for sentence in sentences]
+        likelihoods = [
+            likelihood(logprob, len(one)) for one, logprob in zip(tokens, logprobs, strict=True)
+        ]
+        return self._metric.score_likely(texts, others, likelihoods)
+
+
+class SearchUtility:
+    """Scores finished sentences of a batch against one another; see `search.scorer.Metric`."""
+
+    batched = True
+
+    def __init__(self, metric: Metric, target_text: TextDecoder) -> None:
+        self._metric = metric
+        self._target_text = target_text
+        self._texts: dict[tuple[int, ...], str] = {}
+        if metric.aggregates:
+            self.aggregated = self._aggregated
+
+    def __call__(self, comparisons: Sequence[Comparison]) -> list[FloatArray]:
+        return self._metric.pairwise([self._group(one) for one in comparisons])
+
+    def _aggregated(self, comparisons: Sequence[Comparison]) -> list[FloatArray]:
+        return self._metric.aggregated([self._group(one) for one in comparisons])
+
+    def _group(self, comparison: Comparison) -> Group:
+        return Group(
+            [self._text(one) for one in comparison.hypotheses],
+            [self._text(one) for one in comparison.references],
+            [likelihood(one.logprob, len(one.tokens)) for one in comparison.hypotheses],
+            comparison.weights,
+        )
+
+    def _text(self, candidate: Candidate) -> str:
+        if candidate.tokens not in self._texts:
+            self._texts[candidate.tokens] = self._target_text.decode(candidate.tokens)
+        return self._texts[candidate.tokens]

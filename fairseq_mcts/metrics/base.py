@@ -1,9 +1,9 @@
 """What every metric is: a score of a text against another text, higher is better."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,20 @@ FloatArray = npt.NDArray[np.float64]
 @dataclass
 class MetricConfig:
     """Options of a metric; a metric with options of its own derives from this class."""
+
+    @classmethod
+    def from_spec(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Fields from the options of a spec, where these are not the fields themselves."""
+        return dict(given)
+
+
+class Group(NamedTuple):
+    """Hypotheses of one sentence, each to be compared with each of several texts."""
+
+    hypotheses: Sequence[str]  # [H]
+    others: Sequence[str]  # [R]
+    likelihoods: Sequence[float]  # [H] of the hypotheses, see `Metric.reads_likelihood`
+    weights: FloatArray  # [R] of the others, where they are aggregated; their sum is 1
 
 
 class Metric(ABC):
@@ -27,10 +41,15 @@ class Metric(ABC):
     """
 
     name: ClassVar[str]  # set by @register_metric
-    privileged: ClassVar[bool]
+    privileged: bool
     report_factor: ClassVar[float] = 1.0  # customary scale of printed scores: 100 for BLEU
     report_digits: ClassVar[int] = 4
     range: tuple[float, float] = (0.0, 1.0)  # no score lies outside
+    #: whether scores depend on the likelihood of a hypothesis, the geometric mean of its tokens'
+    #: probabilities by the policy. Only who has just decoded knows it, and asks `score_likely`
+    reads_likelihood: bool = False
+    #: whether it can compare with the mean of several texts (`aggregated`)
+    aggregates: bool = False
 
     def __init__(self, config: MetricConfig) -> None:
         self.config = config
@@ -51,6 +70,34 @@ class Metric(ABC):
     def judge(self) -> str:
         """What the verdict rests on; metrics with the same judge are no independent opinions."""
         return self.name
+
+    def score_likely(
+        self, hypotheses: Sequence[str], others: Sequence[str], likelihoods: Sequence[float]
+    ) -> list[float]:
+        """`score`, of hypotheses whose likelihoods are known."""
+        return self.score(hypotheses, others)
+
+    def pairwise(self, groups: Sequence[Group]) -> list[FloatArray]:
+        """For each group [H, R] the score of every hypothesis against every other text.
+
+        A metric that gets at all pairs faster than one by one overrides this.
+        """
+        pairs = [
+            (hypothesis, other, likelihood)
+            for group in groups
+            for hypothesis, likelihood in zip(group.hypotheses, group.likelihoods, strict=True)
+            for other in group.others
+        ]
+        scores = iter(self.score_likely(*(list(column) for column in zip(*pairs, strict=True))))
+        shapes = [(len(group.hypotheses), len(group.others)) for group in groups]
+        return [
+            np.fromiter(scores, np.float64, rows * columns).reshape(rows, columns)
+            for rows, columns in shapes
+        ]
+
+    def aggregated(self, groups: Sequence[Group]) -> list[FloatArray]:
+        """For each group [H] the score of every hypothesis against the others' weighted mean."""
+        raise ValueError(f"{self.name}: can't compare with the mean of several texts")
 
     def statistics(self, hypotheses: Sequence[str], others: Sequence[str]) -> FloatArray:
         """Per-sentence numbers whose sum over a corpus gives its score: [N, K]."""

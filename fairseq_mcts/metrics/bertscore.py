@@ -7,7 +7,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairseq_mcts.metrics.base import FloatArray, Metric, MetricConfig
+import numpy as np
+
+from fairseq_mcts.metrics.base import FloatArray, Group, Metric, MetricConfig
 from fairseq_mcts.metrics.registry import register_metric
 from fairseq_mcts.metrics.system_output import read_lines
 
@@ -98,25 +100,37 @@ class BertScore(Metric):
     ) -> list[PrecisionRecallF1]:
         """All three numbers of each pair."""
         self.check_pairs(hypotheses, others)
+        self._demand_idf()
+        pairs = self._pairs.precision_recall(hypotheses, others)
+        numbers = self._finish(*np.array(pairs, np.float64).reshape(-1, 2).T)
+        return [PrecisionRecallF1(*row) for row in np.stack(numbers, axis=1).tolist()]
+
+    def pairwise(self, groups: Sequence[Group]) -> list[FloatArray]:
+        """Encodes each text once, and matches all pairs of a group together."""
+        self._demand_idf()
+        texts = [(group.hypotheses, group.others) for group in groups]
+        return [
+            self._finish(*(one.cpu().double().numpy() for one in numbers))[2]
+            for numbers in self._pairs.all_precisions_recalls(texts)
+        ]
+
+    def _demand_idf(self) -> None:
         if self.config.idf and self._idf_source is None:
             raise ValueError(
                 f"{self.name}: idf=yes needs texts to count in: give idf_file=PATH or call fit_idf"
             )
-        pairs = self._pairs.precision_recall(hypotheses, others)
-        return [self._finish(precision, recall) for precision, recall in pairs]
 
-    def _finish(self, precision: float, recall: float) -> PrecisionRecallF1:
+    def _finish(self, precision: FloatArray, recall: FloatArray) -> list[FloatArray]:
+        """Precision, recall and F1, clamped and rescaled, from plain precision and recall."""
         if self.config.clamp:
-            precision, recall = max(precision, 0.0), max(recall, 0.0)
+            precision, recall = np.maximum(precision, 0.0), np.maximum(recall, 0.0)
         total = precision + recall
-        f1 = 2 * precision * recall / total if total != 0 else 0.0
-        numbers = PrecisionRecallF1(precision, recall, f1)
+        f1 = 2 * precision * recall / np.where(total != 0, total, 1.0) * (total != 0)
+        numbers = [precision, recall, f1]
         if self._baseline is not None:
-            numbers = PrecisionRecallF1(
-                *((x - b) / (1 - b) for x, b in zip(numbers, self._baseline, strict=True))
-            )
+            numbers = [(x - b) / (1 - b) for x, b in zip(numbers, self._baseline, strict=True)]
         if self.config.clamp:  # float32 can round a perfect match to just above 1
-            numbers = PrecisionRecallF1(*(min(max(x, 0.0), 1.0) for x in numbers))
+            numbers = [np.clip(one, 0.0, 1.0) for one in numbers]
         return numbers
 
     def statistics(self, hypotheses: Sequence[str], others: Sequence[str]) -> FloatArray:

@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+import numpy as np
 from sacrebleu.metrics import BLEU
 
-from fairseq_mcts.metrics.base import MetricConfig
+from fairseq_mcts.metrics.base import FloatArray, MetricConfig
+from fairseq_mcts.metrics.ngrams import Counts, NgramMatches, count_ngrams, numbered
 from fairseq_mcts.metrics.registry import register_metric
 from fairseq_mcts.metrics.sacrebleu_metric import SacrebleuMetric
+
+_LOG_OF_ZERO = -9999999999.0  # sacrebleu's
 
 
 @dataclass
@@ -42,6 +46,38 @@ class Bleu(SacrebleuMetric):
             of_corpus=BLEU(**asdict(config), effective_order=False, force=True),
             of_sentence=BLEU(**asdict(config), effective_order=True, force=True),
         )
+
+    def count(self, texts: Sequence[str]) -> list[Counts]:
+        words = [self._of_sentence._preprocess_segment(text).split() for text in texts]
+        return count_ngrams(numbered(words), self.config.max_ngram_order)
+
+    def score_of_matches(self, matches: NgramMatches) -> FloatArray:
+        """sacrebleu's `compute_bleu` with effective order, on all pairs at once."""
+        method, value = self.config.smooth_method, self.config.smooth_value
+        value = BLEU.SMOOTH_DEFAULTS[method] if value is None else value
+        shape = matches.shared.shape[1:]
+        logs, halvings, orders = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        for order, (totals, shared) in enumerate(
+            zip(matches.hypotheses, matches.shared, strict=True)
+        ):
+            added = value if method == "add-k" and order > 0 else 0.0
+            present = np.broadcast_to(totals + added > 0, shape)  # longer n-grams it can't have
+            right = shared + added
+            wrong = present & (right == 0)
+            if method == "exp":  # each order without a match counts half as much as the last
+                halvings += wrong
+                right = np.where(wrong, 0.5**halvings, right)
+            elif method == "floor":
+                right = np.where(wrong, value, right)
+            with np.errstate(divide="ignore"):
+                precision = np.log(right / np.where(present, totals + added, 1.0))
+            logs += np.where(present, np.maximum(precision, _LOG_OF_ZERO), 0.0)
+            orders += present
+        lengths, reference_lengths = matches.hypotheses[0], matches.references[0]  # [H, 1], [1, R]
+        excess = 1.0 - reference_lengths / np.maximum(lengths, 1.0)  # [H, R]
+        brevity = np.exp(np.minimum(excess, 0.0))
+        scores: FloatArray = brevity * np.exp(logs / np.maximum(orders, 1))
+        return np.where(matches.shared.any(axis=0), scores, 0.0)
 
 
 def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:

@@ -16,10 +16,14 @@ from torch.nn.utils.rnn import pad_sequence
 
 from fairseq_mcts.metrics.cache import LruCache
 from fairseq_mcts.metrics.encoder import Encoder, load_encoder
-from fairseq_mcts.metrics.matching import TokenBatch, greedy_match
+from fairseq_mcts.metrics.matching import TokenBatch, greedy_match, greedy_match_all
 
 # Long texts make smaller batches, so that one 500-token outlier does not multiply the memory.
 _MAX_BATCH_TOKENS = 16_384
+# Similarities of tokens that are held at once where all texts are matched with all others.
+_MAX_SIMILARITIES = 1 << 22
+# Texts whose vectors are held at once, beside those that are kept.
+_MAX_TEXTS = 4096
 
 
 class Vectors(NamedTuple):
@@ -118,6 +122,33 @@ class PairScorer:
             self._known.put(pair, score)
         return [scores[pair] for pair in pairs]
 
+    @torch.inference_mode()
+    def all_precisions_recalls(
+        self, groups: Sequence[tuple[Sequence[str], Sequence[str]]]
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """For each group precision and recall [H, R] of its H hypotheses against its R others.
+
+        Texts of neighbouring groups are encoded together, each once.
+        """
+        for some in _chunks(groups):
+            sides = [text for group in some for side in group for text in side]
+            vectors = self.embedder.embed_kept(sides)
+            for group in some:
+                yield self._match_all(*([vectors[text] for text in side] for side in group))
+
+    def _match_all(
+        self, hypotheses: Sequence[Vectors], others: Sequence[Vectors]
+    ) -> tuple[Tensor, Tensor]:
+        second = self._weigh(*_pad(others))
+        longest = max(len(text.tokens) for text in hypotheses)
+        size = max(1, _MAX_SIMILARITIES // (longest * second.mask.numel()))
+        parts = [
+            greedy_match_all(self._weigh(*_pad(hypotheses[start : start + size])), second)
+            for start in range(0, len(hypotheses), size)
+        ]
+        precision, recall = (torch.cat(part) for part in zip(*parts, strict=True))
+        return precision, recall
+
     def _match(
         self, new: dict[str, list[str]]
     ) -> Iterator[tuple[tuple[str, str], tuple[float, float]]]:
@@ -150,6 +181,23 @@ class PairScorer:
         """One side of a batch from vectors [B, T, D] and ids [B, T], padded with -1."""
         mask = tokens >= 0
         return TokenBatch(embeddings, self._weights[tokens.clamp_min(0)] * mask, mask)
+
+
+def _chunks(
+    groups: Sequence[tuple[Sequence[str], Sequence[str]]],
+) -> Iterator[list[tuple[Sequence[str], Sequence[str]]]]:
+    """The groups in their order, as many together as have few enough texts."""
+    chunk: list[tuple[Sequence[str], Sequence[str]]] = []
+    texts = 0
+    for group in groups:
+        size = sum(map(len, group))
+        if chunk and texts + size > _MAX_TEXTS:
+            yield chunk
+            chunk, texts = [], 0
+        chunk.append(group)
+        texts += size
+    if chunk:
+        yield chunk
 
 
 def _pad(texts: Sequence[Vectors]) -> tuple[Tensor, Tensor]:

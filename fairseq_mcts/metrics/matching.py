@@ -31,7 +31,30 @@ def greedy_match(hypotheses: TokenBatch, others: TokenBatch) -> tuple[Tensor, Te
     return precision.masked_fill(empty, 0.0), recall.masked_fill(empty, 0.0)
 
 
+def greedy_match_all(hypotheses: TokenBatch, others: TokenBatch) -> tuple[Tensor, Tensor]:
+    """Precision and recall [H, R] of each of H texts against each of R; see `greedy_match`."""
+    rows, length, width = hypotheses.embeddings.shape
+    columns, other_length, _ = others.embeddings.shape
+    similarity = hypotheses.embeddings.reshape(-1, width) @ others.embeddings.reshape(-1, width).T
+    similarity = similarity.view(rows, length, columns, other_length)
+    # padding is as unlike everything as can be: it is never the most similar
+    similarity += _minus_infinity(others.mask)  # [R, U]
+    best_other = similarity.amax(dim=3)  # [H, T, R]
+    similarity += _minus_infinity(hypotheses.mask)[:, :, None, None]
+    best_own = similarity.amax(dim=1)  # [H, R, U]
+    precision = _weighted_mean(best_other, hypotheses.weights[:, :, None])
+    recall = _weighted_mean(best_own.transpose(1, 2), others.weights.T[None])
+    is_empty = [one.weights.sum(dim=1) <= 0 for one in (hypotheses, others)]
+    empty = is_empty[0][:, None] | is_empty[1]  # [H, R]
+    return precision.masked_fill(empty, 0.0), recall.masked_fill(empty, 0.0)
+
+
+def _minus_infinity(mask: Tensor) -> Tensor:
+    """0 where the mask is true, -inf elsewhere."""
+    return torch.zeros(mask.shape, device=mask.device).masked_fill(~mask, float("-inf"))
+
+
 def _weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
-    """[B, T], [B, T] -> [B]; positions without weight may hold anything, even infinities."""
+    """[B, T, …], [B, T, …] -> [B, …]; positions without weight may hold anything, even -inf."""
     weighted = torch.where(weights > 0, values * weights, 0.0)
     return weighted.sum(dim=1) / weights.sum(dim=1).clamp_min(torch.finfo(weights.dtype).tiny)

@@ -1,11 +1,14 @@
 """What the metrics of sacrebleu have in common."""
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from fairseq_mcts.metrics.base import FloatArray, Metric, MetricConfig
+from fairseq_mcts.metrics.base import FloatArray, Group, Metric, MetricConfig
+from fairseq_mcts.metrics.ngrams import Counts, NgramMatches, match_mean, match_pairs
 
 
 class SacrebleuMetric(Metric):
@@ -17,6 +20,7 @@ class SacrebleuMetric(Metric):
     privileged = True
     report_factor = 100.0
     report_digits = 2
+    aggregates = True
 
     def __init__(self, config: MetricConfig, *, of_corpus: Any, of_sentence: Any) -> None:
         """The objects of sacrebleu that score a corpus and a sentence; may be the same."""
@@ -34,6 +38,36 @@ class SacrebleuMetric(Metric):
             for hypothesis, other in dict.fromkeys(pairs)  # a search asks for the same text often
         }
         return [scores[pair] for pair in pairs]
+
+    @abstractmethod
+    def count(self, texts: Sequence[str]) -> list[Counts]:
+        """[N][T, G] the n-grams of N kinds that each text has."""
+
+    @abstractmethod
+    def score_of_matches(self, matches: NgramMatches) -> FloatArray:
+        """[H, R] the scores of sentences, as sacrebleu computes them."""
+
+    def pairwise(self, groups: Sequence[Group]) -> list[FloatArray]:
+        """Counts the n-grams of each text once."""
+        return [self._matched(group, match_pairs) for group in groups]
+
+    def aggregated(self, groups: Sequence[Group]) -> list[FloatArray]:
+        """The other text has the weighted mean of all others' n-grams (DeNero et al. 2009)."""
+        return [
+            self._matched(group, partial(match_mean, weights=group.weights))[:, 0]
+            for group in groups
+        ]
+
+    def _matched(
+        self, group: Group, match: Callable[[list[Counts], list[int], list[int]], NgramMatches]
+    ) -> FloatArray:
+        texts = dict.fromkeys([*group.hypotheses, *group.others])
+        places = {text: place for place, text in enumerate(texts)}
+        rows, others = (
+            [places[text] for text in side] for side in (group.hypotheses, group.others)
+        )
+        scores = self.score_of_matches(match(self.count(list(places)), rows, others))
+        return np.minimum(scores, 1.0)  # sacrebleu rounds up to 100.00…4
 
     def statistics(self, hypotheses: Sequence[str], others: Sequence[str]) -> FloatArray:
         """sacrebleu's counts [N, K]."""

@@ -10,6 +10,7 @@ All rows of a batch's sources share one prefix tree, which lives through all rou
 evaluated twice.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -18,8 +19,8 @@ import numpy as np
 
 from fairseq_mcts.relabelling.rows import LabelledRow, Tokens
 from fairseq_mcts.search.constraints import Constraints
-from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
+from fairseq_mcts.search.scorer import Candidate
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import NO_NODE, Float64, allocate
 
@@ -103,7 +104,10 @@ class CompletionSearch(TreeStore):
                 self._wanted = []
                 return self.constraints.requests(self.tree, slots), ()
             if self._unscored or self._round > self._growth.rounds:
-                candidates = [(row.sentence, tuple(row.tokens)) for row in self._unscored]
+                # no metric that reads log-probabilities is asked
+                candidates = [
+                    Candidate(row.sentence, tuple(row.tokens), math.nan) for row in self._unscored
+                ]
                 return self.constraints.requests(self.tree, np.zeros(0, np.int32)), candidates
             self._begin_round()
 

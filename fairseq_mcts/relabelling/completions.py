@@ -19,7 +19,8 @@ from fairseq_mcts.relabelling.lengths import Lengths
 from fairseq_mcts.relabelling.rows import Batch, LabelledRow, Tokens
 from fairseq_mcts.search.compiled import announce_compilation
 from fairseq_mcts.search.constraints import make_constraints
-from fairseq_mcts.search.driver import Scorer, drive
+from fairseq_mcts.search.driver import drive
+from fairseq_mcts.search.scorer import Scorer
 
 _MIN_LEN = 1  # fairseq's: no translation is empty
 

@@ -15,9 +15,12 @@ from fairseq_mcts.search.registry import (
     register_decoder,
 )
 from fairseq_mcts.search.results import Decoded, Evaluations, Hypothesis, Step, Timing
+from fairseq_mcts.search.scorer import Candidate, Comparison, Scorer
 from fairseq_mcts.search.snapshot import TreeSnapshot, TreeWatcher
 
 __all__ = [
+    "Candidate",
+    "Comparison",
     "Decoded",
     "Decoder",
     "DecoderOptions",
@@ -25,6 +28,7 @@ __all__ = [
     "Hypothesis",
     "OptionError",
     "Run",
+    "Scorer",
     "Step",
     "Timing",
     "TreeSnapshot",

@@ -14,10 +14,10 @@ import numpy as np
 from fairseq_mcts.search import beam_kernels as kernels
 from fairseq_mcts.search.constraints import per_sentence
 from fairseq_mcts.search.decoder import Run
-from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.options import Count
 from fairseq_mcts.search.results import Evaluations
+from fairseq_mcts.search.scorer import Candidate
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import NO_NODE, Int32, release_branch
 

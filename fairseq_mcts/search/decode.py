@@ -9,12 +9,13 @@ from typing import Any
 from fairseq_mcts.search.compiled import announce_compilation
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.decoder import Decoder, Run
-from fairseq_mcts.search.driver import Metric, Scorer, drive
+from fairseq_mcts.search.driver import drive
 from fairseq_mcts.search.evaluator import Evaluator
 from fairseq_mcts.search.function_evaluator import EvaluateFunction, FunctionEvaluator
 from fairseq_mcts.search.options import OptionError
 from fairseq_mcts.search.registry import make_decoder
 from fairseq_mcts.search.results import Decoded, Hypothesis
+from fairseq_mcts.search.scorer import Metric, Scorer
 from fairseq_mcts.search.snapshot import TreeWatcher
 
 
@@ -32,17 +33,24 @@ def run_decoder(
         raise OptionError(asking, "needs a metric", value=getattr(decoder.options, asking))
     if not decoder.needs_metric:
         metric = None  # nothing would ask it
+    aggregating = decoder.aggregating_option
+    if aggregating is not None and not hasattr(metric, "aggregated"):
+        raise OptionError(
+            aggregating,
+            "needs a metric that can aggregate references",
+            value=getattr(decoder.options, aggregating),
+        )
     scorer = Scorer(metric) if metric is not None else None
     search = decoder.search(replace(run, n_best=None) if decoder.reranks else run)
     timing = drive(search, evaluator, scorer)
     results = search.results()
     if decoder.reranks:
         begun = time.perf_counter()
-        results = [
-            decoder.rerank(sentence, finished, scorer)[: run.n_best]
-            for sentence, finished in enumerate(results)
-        ]
-        timing.search += time.perf_counter() - begun  # the metric's part included
+        results = [ranked[: run.n_best] for ranked in decoder.rerank(results, scorer)]
+        timing.search += time.perf_counter() - begun
+        if scorer is not None:
+            timing.search -= scorer.seconds - timing.metric
+            scorer.write_timing(timing)
     return Decoded(results, timing, search.tree.capacity, search.num_bytes)
 
 
@@ -90,7 +98,9 @@ def decode(
             count to the smallest that is charged so many.
         preset: the paper's settings for a "privileged" or an "unprivileged" metric.
         metric: scores finished sentences, where the decoder's options ask for it: a function of
-            (sentence, tokens), or with an attribute `batched = True` of lists of both.
+            (sentence, tokens), or with an attribute `batched = True` of lists of both. A decoder
+            that compares sentences with one another (mbr) asks a function of (sentence,
+            hypothesis, reference); `search.scorer` has all forms.
         highest_value: no value of the model is greater; saves evaluations, changes no result.
         trace: keep each output token's search, where the decoder builds search trees.
         watcher: is shown whole search trees, those it wants to see.

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from fairseq_mcts.search.constraints import Constraints
-from fairseq_mcts.search.driver import Scorer, Search
+from fairseq_mcts.search.driver import Search
 from fairseq_mcts.search.options import (
     Count,
     DecoderOptions,
@@ -24,6 +24,7 @@ from fairseq_mcts.search.options import (
     option_infos,
 )
 from fairseq_mcts.search.results import Hypothesis
+from fairseq_mcts.search.scorer import Scorer
 from fairseq_mcts.search.snapshot import TreeWatcher
 
 OptionsT = TypeVar("OptionsT", bound=DecoderOptions)
@@ -77,6 +78,9 @@ class Decoder(ABC, Generic[OptionsT]):
     #: whether it scores finished sentences by a metric always, or under which settings it does
     uses_metric: ClassVar[bool] = False
     metric_if: ClassVar[Settings] = {}
+    #: whether the metric compares finished sentences with one another, not with the source: then
+    #: it may be one that needs a reference
+    compares_finished: ClassVar[bool] = False
     #: whether it builds search trees, which can be traced and watched
     builds_trees: ClassVar[bool] = False
     #: whether fairseq's own generator is this decoder, so that its commands use that one
@@ -102,12 +106,12 @@ class Decoder(ABC, Generic[OptionsT]):
         return type(self).rerank is not Decoder.rerank
 
     def rerank(
-        self, sentence: int, finished: list[Hypothesis], score: Scorer | None
-    ) -> list[Hypothesis]:
-        """Orders all finished sentences that the search has met, the best first.
+        self, finished: list[list[Hypothesis]], scorer: Scorer | None
+    ) -> list[list[Hypothesis]]:
+        """Orders, for each sentence, all finished ones that the search has met, the best first.
 
-        Only a decoder that overrides this has the search keep them all. `score` scores texts by
-        the metric of the run, if it has one.
+        Only a decoder that overrides this has the search keep them all. `scorer` asks the metric
+        of the run, if it has one; the sentences come together so that it is asked once for all.
         """
         return finished
 
@@ -130,6 +134,11 @@ class Decoder(ABC, Generic[OptionsT]):
     def may_use_metric(cls) -> bool:
         """Whether it scores sentences by a metric with any options."""
         return cls.uses_metric or bool(cls.metric_if)
+
+    @property
+    def aggregating_option(self) -> str | None:
+        """The option whose setting asks for a metric that aggregates references, if one does."""
+        return None
 
     @property
     def scores_finished(self) -> bool:

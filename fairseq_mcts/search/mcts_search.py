@@ -16,13 +16,13 @@ from fairseq_mcts.search import mcts_kernels as kernels
 from fairseq_mcts.search import mcts_records as records
 from fairseq_mcts.search.constraints import per_sentence
 from fairseq_mcts.search.decoder import Run
-from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.mcts_guesses import TRIES, add_guesses
 from fairseq_mcts.search.mcts_rules import chosen_action
 from fairseq_mcts.search.options import Count
 from fairseq_mcts.search.random_numbers import seeds_of_sentences
 from fairseq_mcts.search.results import Evaluations, Hypothesis, Step
+from fairseq_mcts.search.scorer import Candidate
 from fairseq_mcts.search.snapshot import take_snapshot
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import (
@@ -31,7 +31,6 @@ from fairseq_mcts.search.tree import (
     Records,
     enlarged,
     path_slots,
-    prefix_tokens,
     release_branch,
 )
 
@@ -101,13 +100,7 @@ class MctsSearch(TreeStore):
         self._answered = self._active
         if self._rules.score_finished:
             self._scored_slots = self._wanted(records.SCORE)
-        candidates = list(
-            zip(
-                self.tree.sentence[self._scored_slots].tolist(),
-                prefix_tokens(self.tree, self._scored_slots),
-                strict=True,
-            )
-        )
+        candidates = self.candidates(self._scored_slots)
         slots = self._to_evaluate()  # may replace the tree by a larger one
         return self.constraints.requests(self.tree, slots), candidates
 

@@ -167,3 +167,8 @@ def finite(given: float) -> str | None:
 def fraction(given: float) -> str | None:
     """A check of a number in [0, 1]."""
     return None if 0.0 <= given <= 1.0 else f"must lie in [0, 1], is {given}"
+
+
+def threshold(given: float) -> str | None:
+    """A check of a number in [0, 1)."""
+    return None if 0.0 <= given < 1.0 else f"must lie in [0, 1), is {given}"

@@ -11,11 +11,11 @@ import numpy as np
 from fairseq_mcts.search import sampling_kernels as kernels
 from fairseq_mcts.search.constraints import per_sentence
 from fairseq_mcts.search.decoder import Run
-from fairseq_mcts.search.driver import Candidate
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, SamplingFilter
 from fairseq_mcts.search.options import Count
 from fairseq_mcts.search.random_numbers import seeds_of_sentences
 from fairseq_mcts.search.results import Evaluations, Hypothesis
+from fairseq_mcts.search.scorer import Candidate
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import NO_NODE, Float64, Int32, release_branch
 
@@ -134,7 +134,10 @@ class SampleSearch(TreeStore):
                 self._rank(sentence, distinct, values)
             else:
                 self._unscored.append((sentence, distinct))
-                candidates.extend((sentence, tokens) for tokens in distinct)
+                candidates.extend(
+                    Candidate.of(sentence, self._hypothesis(sentence, sample))
+                    for sample in distinct.values()
+                )
         self._active = self._active[going_on]
         return candidates
 

@@ -6,6 +6,7 @@ from fairseq_mcts.search.compiled import compiled
 from fairseq_mcts.search.constraints import Constraints
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.results import Evaluations, Hypothesis
+from fairseq_mcts.search.scorer import Candidate
 from fairseq_mcts.search.tree import (
     NO_NODE,
     NO_TOKEN,
@@ -16,6 +17,7 @@ from fairseq_mcts.search.tree import (
     enlarged_tree,
     new_tree,
     path_slots,
+    prefix_tokens,
 )
 
 FIRST_CAPACITY = 64
@@ -81,6 +83,17 @@ class TreeStore:
             )
         if not question.policy_only:
             _store_values(self.tree, requests.slots, answers.values)
+
+    def candidates(self, nodes: Int32) -> list[Candidate]:
+        """The finished sentences that end in the slots `nodes` [n], for the metric."""
+        if not len(nodes):
+            return []
+        slots = path_slots(self.tree, nodes)[:, 1:]  # [n, L]
+        logprobs = np.where(slots == NO_NODE, 0.0, self.tree.logprob[slots])
+        # term by term, so that a sum does not depend on the longest sentence beside it
+        totals = np.add.accumulate(logprobs, axis=1)[:, -1]
+        columns = (self.tree.sentence[nodes].tolist(), prefix_tokens(self.tree, nodes))
+        return [Candidate(*row) for row in zip(*columns, totals.tolist(), strict=True)]
 
     def hypothesis(
         self, node: int, value: float | None, score: float, evaluations: Evaluations

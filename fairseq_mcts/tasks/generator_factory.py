@@ -9,6 +9,7 @@ import torch
 from fairseq import utils
 
 from fairseq_mcts.generators import output_lines
+from fairseq_mcts.generators.decoder_flags import as_flag
 from fairseq_mcts.generators.decoding_checks import value_caution
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
 from fairseq_mcts.generators.tree_recorder import make_recorder
@@ -40,7 +41,7 @@ class GeneratorFactory:
     ) -> SearchGenerator:
         """A generator for checked `settings` (see `generators.decoding_checks`)."""
         memory = settings["search_memory"]
-        metric = _build_metric(settings["search_metric"])
+        metric = _build_metric(settings["search_metric"], decoder)
         value_models = self._value_sources(models, settings) if decoder.needs_value else []
         if settings["cheating_value"]:
             self._allow_cheating()
@@ -107,16 +108,20 @@ def _limits(generation: Any) -> Limits:
     return Limits(**{name: value for name, value in given.items() if value is not None})
 
 
-def _build_metric(spec: Optional[str]) -> Optional[Metric]:
+def _build_metric(spec: Optional[str], decoder: Decoder[Any]) -> Optional[Metric]:
     if spec is None:
         return None
     try:
         metric = build_metric(spec)
     except (OSError, ValueError) as error:
         raise ValueError(f"--search-metric {spec}: {error}") from error
-    if metric.privileged:
+    if metric.privileged and not decoder.compares_finished:
         raise ValueError(
             f"--search-metric {spec}: needs the reference, which a search must not see; train a "
             "value for it instead"
         )
+    aggregating = decoder.aggregating_option
+    if aggregating is not None and not metric.aggregates:
+        setting = as_flag(decoder.name)(aggregating, getattr(decoder.options, aggregating))
+        raise ValueError(f"{setting}: --search-metric {spec} can't aggregate references")
     return metric

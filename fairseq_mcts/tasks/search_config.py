@@ -75,6 +75,9 @@ def _written(default: Any) -> str:
 
 def _common_fields() -> list[Field]:
     searches = "; ".join(f"{name}: {decoder_class(name).summary()}" for name in decoder_names())
+    comparing = ", ".join(
+        f"--search {name}" for name in decoder_names() if decoder_class(name).compares_finished
+    )
     meanings = "; ".join(f"{name}: {', '.join(flags)}" for name, flags in presets().items())
     return [
         _field("search", _searches(), fairseqs_own_decoder(), f"how to decode. {searches}"),
@@ -97,7 +100,8 @@ def _common_fields() -> list[Field]:
             Optional[str],
             None,
             f"metric of finished sentences, for {' or '.join(metric_settings())}; for example "
-            "mlbertscore:model=FOLDER; one that needs a reference is refused",
+            "mlbertscore:model=FOLDER; one that needs a reference is refused, but where finished "
+            f"sentences are compared with one another ({comparing})",
         ),
         _field(
             "search_post_process",

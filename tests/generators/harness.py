@@ -47,6 +47,12 @@ DECODERS: dict[str, dict[str, Any]] = {
         **{"search": "sr", "sr_samples": 8, "sr_top_k": 20, "sr_top_p": 0.95, "sr_epsilon": 0.001},
         **{"sr_rank_by": "metric", **METRIC},
     },
+    "mbr": {"search": "mbr", "mbr_samples": 8, **METRIC},
+    "mbr_beam": {
+        **{"search": "mbr", "mbr_samples": 4, "mbr_candidates": "beam", **METRIC},
+        **{"mbr_weights": "probability"},
+    },
+    "mbr_mcts": {"search": "mbr", "mbr_samples": 8, "mbr_candidates": "mcts", **METRIC},
 }
 
 
@@ -63,6 +69,7 @@ class Setup:
         """What `fairseq-generate` builds for these options; fairseq's defaults for the others."""
         uses_value = "metric" not in (given.get("sr_rank_by"), given.get("mcts_leaf"))
         uses_value &= given.get("mcts_leaf") != "rollout" and given.get("vgbs_alpha") != 0
+        uses_value &= given.get("search") != "mbr" or given.get("mbr_candidates") == "mcts"
         if self.value_path is not None and given.get("search", "beam") != "beam" and uses_value:
             given = {"value_path": self.value_path, **given}
         torch.manual_seed(seed)
@@ -133,7 +140,10 @@ class Setup:
         def score(sentence: int, tokens: tuple[int, ...]) -> float:
             return metric.score([text(tokens)], [text(sources[sentence])])[0]
 
-        return score
+        def compare(sentence: int, tokens: tuple[int, ...], other: tuple[int, ...]) -> float:
+            return metric.score([text(tokens)], [text(other)])[0]
+
+        return compare if given["search"] == "mbr" else score
 
 
 @dataclass(frozen=True)

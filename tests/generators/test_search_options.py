@@ -18,6 +18,8 @@ ROLLOUTS = {"search": "mcts", "mcts_simulations": 3, "mcts_leaf": "rollout", **M
 VGBS = {"search": "vgbs", "vgbs_beam": 3}
 SR = {"search": "sr", "sr_samples": 6}
 BEAM = {"search": "beam", "beam": 4}
+MBR = {"search": "mbr", "mbr_samples": 6, "search_post_process": "sentencepiece"}
+MBR = {**MBR, "search_metric": "chrf"}  # that needs a reference: here candidates are references
 
 #: option -> (a search that it belongs to, another value for it)
 CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
@@ -56,6 +58,13 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "sr_top_p": (SR, 0.3),
     "sr_epsilon": (SR, 0.1),
     "sr_rank_by": (SR, "metric"),
+    "mbr_samples": (MBR, 2),
+    "mbr_candidates": (MBR, "beam"),
+    "mbr_temperature": (MBR, 0.5),
+    "mbr_epsilon": (MBR, 0.2),
+    "mbr_weights": (MBR, "probability"),
+    "mbr_references": (MBR, "aggregated"),
+    "mbr_prune": ({**MBR, "mbr_samples": 40}, 0.6),
     "beam_normalization": ({**BEAM, "lenpen": 2.0}, "gnmt"),
 }
 NEED_A_METRIC = {"mcts_terminal", "sr_rank_by"}
@@ -177,6 +186,13 @@ def test_options_of_all_searches_are_refused_by_fairseqs_beam_search(
         ),
         ({**MCTS, "search_budget": 50}, "^--search-budget 50: .* beside --mcts-simulations 10"),
         ({**ROLLOUTS, "mcts_terminal": "value"}, "^--mcts-terminal value: .*--mcts-leaf rollout"),
+        (
+            {**MBR, "mbr_candidates": "beam", "mbr_epsilon": 0.1},
+            "^--mbr-epsilon 0.1: has no effect",
+        ),
+        ({**MBR, "mbr_references": "aggregated", "mbr_prune": 0.9}, "^--mbr-prune 0.9: has no eff"),
+        ({**MBR, "value_path": "any.pt"}, "--value-path: .* uses no value"),
+        ({**MBR, "nbest": 7}, "--nbest 7: more than --mbr-samples 6 gives"),
         ({**VGBS, "nbest": 4}, "--nbest 4: more than --vgbs-beam 3 gives"),
         ({**SR, "nbest": 7}, "--nbest 7: more than --sr-samples 6 gives"),
     ],
@@ -198,6 +214,12 @@ def test_option_that_nothing_would_read_is_refused(
         ({**MCTS, "mcts_terminal": "metric"}, "^--mcts-terminal metric needs --search-metric"),
         ({**SR, "sr_rank_by": "metric"}, "^--sr-rank-by metric needs --search-metric"),
         ({**SR, "sr_top_p": 1.5}, "^--sr-top-p: "),
+        ({"search": "mbr"}, "^--search mbr needs --search-metric"),
+        ({**MBR, "mbr_prune": 1.0}, "^--mbr-prune: must lie between 0 and 1"),
+        (
+            {**MBR, "mbr_references": "aggregated", "search_metric": "vowels"},
+            "^--mbr-references aggregated: --search-metric vowels can't aggregate references",
+        ),
         ({**VGBS, "vgbs_alpha": 1.5}, "^--vgbs-alpha: must lie in"),
         (
             {**VGBS, "vgbs_value_scale": "log", "vgbs_value_bounds": "high"},

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from fairseq_mcts.relabelling.completion_search import CompletionSearch, Growth
 from fairseq_mcts.relabelling.rows import LabelledRow
 from fairseq_mcts.search.constraints import make_constraints
-from fairseq_mcts.search.driver import Scorer, drive
+from fairseq_mcts.search.driver import drive
 from fairseq_mcts.search.function_evaluator import FunctionEvaluator
+from fairseq_mcts.search.scorer import Scorer
 from tests.search.toy_models import ENDINGS, POLICIES, ToyMetric, ToyModel
 
 MIN_LEN = 1

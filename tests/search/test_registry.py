@@ -30,7 +30,12 @@ PACKAGE = Path(__file__).parents[2] / "fairseq_mcts"
 DECODERS = PACKAGE / "search" / "decoders"
 OTHERS = sorted(name for name in decoder_names() if not decoder_class(name).is_fairseqs_own)
 #: kernels and records of one decoder, which its file is made of
-OWN_PARTS = {"mcts": "search/mcts_*.py", "vgbs": "search/vgbs_*.py", "sr": "search/sr_*.py"}
+OWN_PARTS = {
+    "mbr": "search/mbr.py",
+    "mcts": "search/mcts_*.py",
+    "vgbs": "search/vgbs_*.py",
+    "sr": "search/sr_*.py",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,11 +178,12 @@ def test_a_decoder_whose_file_is_removed_is_gone(name: str, tmp_path: Path) -> N
         if other != name:
             assert f"--{other}-" in help_text
     script = (
-        "from fairseq_mcts.search import decode, decoder_names\n"
+        "from fairseq_mcts.search import decode, decoder_class, decoder_names\n"
         "import numpy as np\n"
         "flat = lambda s, p: (np.full((len(s), 3), np.log(1 / 3)), np.full(len(s), 0.5))\n"
         "for name in decoder_names():\n"
-        "    decode(flat, 2, search=name, eos=2, max_len=3, budget=4)\n"
+        "    metric = {'metric': lambda *texts: 0.5} if decoder_class(name).uses_metric else {}\n"
+        "    decode(flat, 2, search=name, eos=2, max_len=3, budget=4, **metric)\n"
         "    print(name)\n"
     )
     assert python(tmp_path, "-c", script).split() == [

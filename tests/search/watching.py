@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from fairseq_mcts.search import Run, TreeSnapshot, TreeWatcher, make_decoder
 from fairseq_mcts.search.constraints import make_constraints
-from fairseq_mcts.search.driver import Scorer, drive
+from fairseq_mcts.search.driver import drive
 from fairseq_mcts.search.function_evaluator import FunctionEvaluator
+from fairseq_mcts.search.scorer import Scorer
 from fairseq_mcts.search.tree import NO_NODE, Tree, prefix_tokens
 from tests.search.toy_models import Prefix, ToyEvaluator, ToyProblem
 

@@ -13,6 +13,7 @@ from fairseq_mcts.search.options import (
     at_least_zero,
     option,
     positive,
+    threshold,
 )
 from fairseq_mcts.search.registry import register_decoder
 from fairseq_mcts.search.sample_search import SampleSearch
@@ -20,10 +21,6 @@ from fairseq_mcts.search.sample_search import SampleSearch
 
 def _is_mass(given: float) -> str | None:
     return None if 0.0 < given <= 1.0 else f"must lie in (0, 1], is {given}"
-
-
-def _is_threshold(given: float) -> str | None:
-    return None if 0.0 <= given < 1.0 else f"must lie in [0, 1), is {given}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +44,7 @@ class SrOptions(DecoderOptions):
         check=_is_mass,
         instead_of="sampling_topp",
     )
-    epsilon: float = option(
-        0.0, "sample no token that is less probable than this", check=_is_threshold
-    )
+    epsilon: float = option(0.0, "sample no token that is less probable than this", check=threshold)
     rank_by: str = option(
         "value",
         "rank samples by the value after eos or by the metric",
