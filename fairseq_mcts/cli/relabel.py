@@ -314,7 +314,7 @@ def _recipe(options: argparse.Namespace) -> Any:
         text=text,
         bpe=build_bpe(options),
         tokenizer=build_tokenizer(options),
-        metric=build_metric(options.metric),
+        metric=build_metric(options.metric, with_likelihood=True),
         skip_too_long=options.skip_too_long,
         chunk_rows=options.chunk_rows,
     )

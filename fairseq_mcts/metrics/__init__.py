@@ -14,6 +14,8 @@ from fairseq_mcts.metrics.bleu import Bleu
 from fairseq_mcts.metrics.bootstrap import PairedResult, paired_bootstrap
 from fairseq_mcts.metrics.chrf import ChrF
 from fairseq_mcts.metrics.comet import CometQE, CometQEConfig
+from fairseq_mcts.metrics.likelihood import Likelihood
+from fairseq_mcts.metrics.mix import Mix
 from fairseq_mcts.metrics.mlbertscore import MLBertScore
 from fairseq_mcts.metrics.registry import (
     build_metric,
@@ -30,9 +32,11 @@ __all__ = [
     "ChrF",
     "CometQE",
     "CometQEConfig",
+    "Likelihood",
     "MLBertScore",
     "Metric",
     "MetricConfig",
+    "Mix",
     "PairedResult",
     "TextDecoder",
     "build_metric",

@@ -62,11 +62,22 @@ def parse_metric_spec(spec: str) -> tuple[str, dict[str, str]]:
     return name.strip(), options
 
 
-def build_metric(spec: str, options: Mapping[str, Any] | None = None) -> Metric:
-    """Builds the metric that `spec` names; `options` add to those in `spec`, which win."""
+def build_metric(
+    spec: str, options: Mapping[str, Any] | None = None, *, with_likelihood: bool = False
+) -> Metric:
+    """Builds the metric that `spec` names; `options` add to those in `spec`, which win.
+
+    A metric that reads likelihoods is only for those who know them, and say so.
+    """
     name, spec_options = parse_metric_spec(spec)
     cls, config_class = _lookup(name)
-    return cls(_make_config(name, config_class, {**(options or {}), **spec_options}))
+    metric = cls(_make_config(name, config_class, {**(options or {}), **spec_options}))
+    if metric.reads_likelihood and not with_likelihood:
+        raise ValueError(
+            f"metric {spec!r}: reads the policy's likelihood, which only searches and relabelling "
+            "know; here there are only texts"
+        )
+    return metric
 
 
 def _lookup(name: str) -> tuple[type[Metric], type[MetricConfig]]:
@@ -84,7 +95,7 @@ def _make_config(
 ) -> MetricConfig:
     known, hints = [field.name for field in fields(config_class)], get_type_hints(config_class)
     values: dict[str, Any] = {}
-    for key, value in options.items():
+    for key, value in config_class.from_spec(options).items():
         if key not in known:
             listing = ", ".join(known) or "none"
             raise ValueError(f"metric {name!r} has no option {key!r}; its options: {listing}")

@@ -27,11 +27,22 @@ class CheckedMetric(Metric):
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
         self.name = metric.name  # type: ignore[misc]
-        self.privileged = metric.privileged  # type: ignore[misc]
+        self.privileged = metric.privileged
         self.range = metric.range
+        self.reads_likelihood = metric.reads_likelihood
 
     def score(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[float]:
-        scores = list(self._metric.score(hypotheses, others))
+        return self._checked(self._metric.score(hypotheses, others), hypotheses, others)
+
+    def score_likely(
+        self, hypotheses: Sequence[str], others: Sequence[str], likelihoods: Sequence[float]
+    ) -> list[float]:
+        scores = self._metric.score_likely(hypotheses, others, likelihoods)
+        return self._checked(scores, hypotheses, others)
+
+    def _checked(
+        self, scores: list[float], hypotheses: Sequence[str], others: Sequence[str]
+    ) -> list[float]:
         # as the folder keeps them
         bad = first_bad_score(np.asarray(scores, np.float32), *self.range)
         if bad is not None:

@@ -14,7 +14,7 @@ from fairseq_mcts.relabelling.found import Searches
 from fairseq_mcts.relabelling.lengths import Lengths
 from fairseq_mcts.relabelling.rows import RowMaker
 from fairseq_mcts.relabelling.sampling import Samples, SamplesOptions
-from fairseq_mcts.relabelling.settings import Settings
+from fairseq_mcts.relabelling.settings import RelabellingError, Settings
 from fairseq_mcts.relabelling.translations import Translations
 from fairseq_mcts.search import Decoder, make_decoder
 
@@ -47,7 +47,12 @@ class Decoding:
         return self.method in ("completions", "search")
 
     def refuse_unfit(self, metric: Metric) -> None:
-        """Refuses searches that can't do what is asked of them."""
+        """Refuses searches, and completions, that can't do what is asked of them."""
+        if self.grows and metric.reads_likelihood:
+            raise RelabellingError(
+                f"--metric {metric.name}: reads the policy's likelihood, which --method "
+                f"{self.method} does not keep"
+            )
         if self.method == "search":
             self.searches.refuse_unfit(metric)
 

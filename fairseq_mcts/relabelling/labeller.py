@@ -110,8 +110,12 @@ class Labeller:
         """[R]; the metric is asked for those that have none yet."""
         scores = np.array([np.nan if row.score is None else row.score for row in rows], np.float32)
         missing = [place for place, row in enumerate(rows) if row.score is None]
-        pairs = [texts[place] for place in missing], [others[place] for place in missing]
-        scores[missing] = self.metric.score(*pairs) if missing else []
+        asked = (
+            [texts[place] for place in missing],
+            [others[place] for place in missing],
+            [rows[place].likelihood for place in missing],
+        )
+        scores[missing] = self.metric.score_likely(*asked) if missing else []
         return scores
 
 

@@ -1,5 +1,6 @@
 """Rows as they are made, before they are a file."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -20,6 +21,7 @@ class LabelledRow:
     method: str  # of METHODS
     first: int = 0  # the score is that of prefixes of at least so many tokens
     score: float | None = None  # None: not asked for yet
+    likelihood: float = math.nan  # the geometric mean of its tokens' probabilities, if known
 
 
 class Batch(NamedTuple):

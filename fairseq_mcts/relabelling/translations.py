@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from fairseq_mcts.generators.search_generator import SearchGenerator
+from fairseq_mcts.generators.search_metric import likelihood
 from fairseq_mcts.relabelling.rows import Batch, LabelledRow
 
 
@@ -19,7 +20,10 @@ class Translations:
         return [
             [
                 LabelledRow(
-                    one.tokens, self.method, first=len(one.tokens) if self.finished_only else 0
+                    one.tokens,
+                    self.method,
+                    first=len(one.tokens) if self.finished_only else 0,
+                    likelihood=likelihood(one.logprob, len(one.tokens)),
                 )
                 for one in hypotheses
             ]

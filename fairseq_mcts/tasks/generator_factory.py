@@ -112,7 +112,7 @@ def _build_metric(spec: Optional[str], decoder: Decoder[Any]) -> Optional[Metric
     if spec is None:
         return None
     try:
-        metric = build_metric(spec)
+        metric = build_metric(spec, with_likelihood=True)
     except (OSError, ValueError) as error:
         raise ValueError(f"--search-metric {spec}: {error}") from error
     if metric.privileged and not decoder.compares_finished:

@@ -60,6 +60,20 @@ def test_rows_are_sources_greedy_translations_references_and_scores(
         assert [hypotheses[str(row)] for row in range(rows)] == texts["samples"]
 
 
+def test_a_mix_with_the_policys_likelihood(folder: Path, greedy: Path) -> None:
+    scores = {}
+    for metric in ("likelihood", "mix:bleu=0.75,likelihood=0.25"):
+        out = metric.partition(":")[0]
+        relabelled(folder, *POLICY, *CHUNKS, "--subset", "valid", "--metric", metric, "--out", out)
+        split = SplitNames(folder / out, "valid", "en", "de")
+        scores[out] = np.array(open_scored_split(split).scores)
+    bleu = np.array(open_scored_split(SplitNames(greedy, "valid", "en", "de")).scores)
+    assert ((scores["likelihood"] > 0) & (scores["likelihood"] <= 1)).all()
+    assert len(set(scores["likelihood"].tolist())) > ROWS["valid"] / 4
+    expected = 0.75 * bleu + 0.25 * scores["likelihood"]
+    np.testing.assert_allclose(scores["mix"], expected, atol=1e-6)
+
+
 def test_the_record_and_the_summary_tell_what_was_made(folder: Path, greedy: Path) -> None:
     record = json.loads((greedy / "train.en-de.relabel.json").read_text())
     scores = np.load(greedy / "train.en-de.score.npy")
