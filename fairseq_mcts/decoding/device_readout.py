@@ -4,6 +4,7 @@ Only the answers are copied to the host.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -48,7 +49,10 @@ def read_on_device(
         np.exp(answers.weights, out=answers.weights)
     # 0 after the last action; a row without any action would be NaN
     answers.weights[np.arange(question.actions) >= answers.num_actions[:, None]] = 0.0
-    if len(requests.draw_rows):
+    if len(requests.draw_rows) and question.distinct:
+        draws = draw_distinct_on_device(rows, requests, temperature, question.sampling)
+        answers = replace(answers, **draws)
+    elif len(requests.draw_rows):
         drawn = draw_on_device(rows, requests, temperature, question.sampling)
         places, columns = (index_tensor(one, rows.device) for one in (requests.draw_rows, drawn))
         found = rows[places, columns].cpu().numpy().astype(np.float64)
@@ -148,6 +152,52 @@ def draw_on_device(
     last = (cumulative < cumulative[:, -1:]).sum(dim=-1, keepdim=True)
     drawn: Int32 = torch.minimum(tokens, last).int().cpu().numpy()
     return drawn[place, column]
+
+
+def draw_distinct_on_device(
+    rows: Tensor,  # [n, V]
+    requests: Requests,
+    temperature: float,
+    drawing: SamplingFilter,
+) -> dict[str, Any]:
+    """`search.draw_distinct` by tensor operations: fields of `Answers`."""
+    present, place, counts = np.unique(requests.draw_rows, return_inverse=True, return_counts=True)
+    chosen = rows[index_tensor(present, rows.device)].double()  # [p, V]
+    weights = filtered_probabilities(chosen, temperature, drawing)
+    column = places_in_groups(place, counts)
+    uniforms = np.zeros((len(present), counts.max()))
+    uniforms[place, column] = requests.draw_uniforms
+    numbers = torch.from_numpy(uniforms).to(rows.device)
+    parts: list[Tensor] = []  # one a draw: [p, 4] token, entry, share, what was left
+    for draw in range(int(counts.max())):
+        cumulative = weights.cumsum(dim=-1)  # [p, V]
+        left = cumulative[:, -1:]
+        tokens = torch.searchsorted(cumulative, numbers[:, draw, None] * left, right=True)
+        # rounding at the very end of the interval
+        tokens = torch.minimum(tokens, (cumulative < left).sum(dim=-1, keepdim=True))
+        shares = weights.gather(1, tokens)
+        is_drawn = left > 0  # neither used up nor NaN
+        entries = chosen.gather(1, tokens)
+        nothing = chosen.amax(dim=-1, keepdim=True) if draw == 0 else torch.zeros_like(entries)
+        parts.append(
+            torch.cat(
+                [
+                    tokens.double().where(is_drawn, float(NO_TOKEN)),
+                    entries.where(is_drawn, nothing),
+                    shares.where(is_drawn, 0.0),
+                    left.where(is_drawn, 0.0),
+                ],
+                dim=1,
+            )
+        )
+        weights.scatter_(1, tokens, 0.0)
+    found = torch.stack(parts, dim=1).cpu().numpy()[place, column]  # [d, 4]
+    return {
+        "drawn_tokens": found[:, 0].astype(np.int32),
+        "drawn_logprobs": found[:, 1].copy(),
+        "drawn_shares": found[:, 2].copy(),
+        "drawn_left": found[:, 3].copy(),
+    }
 
 
 def filtered_probabilities(

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from torch import Tensor
 
+from fairseq_mcts.search.draw_distinct import draw_distinct, logprobs_of_draws
 from fairseq_mcts.search.draw_rows import draw_from_scores
 from fairseq_mcts.search.evaluator import (
     Answers,
@@ -54,6 +55,17 @@ def read_on_host(
     # where the drawn prefixes are among `rows`; finished ones have no draws
     places = (np.cumsum(~requests.finished) - 1).astype(np.int32)[requests.draw_rows]  # [d]
     draws, kept = (places, requests.draw_uniforms, question.temperature), question.sampling
+    if question.distinct:
+        drawn, shares, left = draw_distinct(rows, *draws, kept.top_k, kept.top_p, kept.epsilon)
+        constants = read.normalisers[requests.draw_rows]
+        logprobs = logprobs_of_draws(rows, places, drawn, constants)
+        return replace(
+            answers,
+            drawn_tokens=drawn,
+            drawn_logprobs=logprobs,
+            drawn_shares=shares,
+            drawn_left=left,
+        )
     if kept == SamplingFilter():
         drawn = draw_from_scores(rows, *draws)
     else:

@@ -7,6 +7,7 @@ they are being printed, and the commands' `print` says more once it has printed 
     V-<id>  value of the finished sentence by the network
     M-<id>  metric of the finished sentence, where the search goes by the metric
     N-<id>  visits of each token when it was chosen (MCTS)
+    W-<id>  inclusion weight (samples without replacement)
     X-<id>  a warning: the value has read the reference (--cheating-value)
     Q-<id>  network evaluations of the sentence: charged by the paper's rule, and made
 

@@ -122,7 +122,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             for sentence, reference in zip(sentences, self._references(sample), strict=True):
                 sentence.reference = reference
         if self.trees is not None:
-            for sentence, numbers in zip(sentences, _numbers(sample), strict=True):
+            for sentence, numbers in zip(sentences, sentence_numbers(sample), strict=True):
                 sentence.numbers = numbers
         results = self._translate(sentences, bos_token)
         if self.trees is not None:
@@ -289,6 +289,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             lines.append(("M" if scored else "V", f"{hypothesis.value:.6f}"))
         if hypothesis.visits:
             lines.append(("N", " ".join(map(str, hypothesis.visits))))
+        if self._decoder.reports_weights:
+            lines.append(("W", f"{hypothesis.weight:.6g}"))
         if self._cheating_value:
             lines.append(("X", "cheating: the value has read the reference"))
         lines.append(("Q", f"{hypothesis.evaluations.charged}\t{hypothesis.evaluations.made}"))
@@ -303,6 +305,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
                 "value": None if scored else hypothesis.value,
                 "metric": hypothesis.value if scored else None,
                 "visits": hypothesis.visits,
+                "weight": hypothesis.weight,
                 "search_score": hypothesis.score,
                 "evaluations": hypothesis.evaluations,
             },
@@ -333,7 +336,7 @@ def _without_padding(tokens: Tensor, pad: int) -> list[Tensor]:
     return [row[row != pad] for row in tokens]
 
 
-def _numbers(sample: dict[str, Any]) -> list[tuple[int, ...]]:
+def sentence_numbers(sample: dict[str, Any]) -> list[tuple[int, ...]]:
     """[B] the numbers that fairseq prints for the sentences of a sample."""
     if "line_numbers" in sample:  # from the task, where fairseq keeps them to itself
         return sample["line_numbers"]

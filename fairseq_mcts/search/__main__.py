@@ -4,6 +4,7 @@ import numpy as np
 
 from fairseq_mcts.search.compiled import CACHE_FOLDER
 from fairseq_mcts.search.decode import decode
+from fairseq_mcts.search.draw_distinct import draw_distinct
 from fairseq_mcts.search.draw_rows import draw_from_scores
 from fairseq_mcts.search.policy import draw_tokens
 from fairseq_mcts.search.read_rows import RowsRead, TokenRules, read_rows
@@ -34,6 +35,7 @@ def _compile_readout() -> None:
     read_rows(scores, row != 0, row == 0, row - 1, none, none, rules, 0.5, True, read)
     draw_from_scores(scores, row, np.zeros(1), 0.5)
     draw_tokens(scores, row, np.zeros(1), 0.5, 1, 0.5, 0.1)
+    draw_distinct(scores, row, np.zeros(1), 0.5, 1, 0.5, 0.1)
 
 
 if __name__ == "__main__":

@@ -146,6 +146,11 @@ class Decoder(ABC, Generic[OptionsT]):
         return self.needs_metric
 
     @property
+    def reports_weights(self) -> bool:
+        """Whether the weights of hypotheses tell more than how often each was drawn."""
+        return False
+
+    @property
     def most_hypotheses(self) -> int | None:
         """It can't find more finished sentences than this; None: not known beforehand."""
         return None

@@ -4,7 +4,7 @@ Every decoder asks one question: what are policy and value after this prefix? An
 answers it for a batch of prefixes of different sentences and different lengths.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -39,6 +39,7 @@ class Question:
     policy: bool = True
     policy_only: bool = False  # about prefixes that are evaluated already, but for their policies
     sampling: SamplingFilter = SamplingFilter()  # for searches that draw tokens
+    distinct: bool = False  # no token twice among the draws of a row
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,11 @@ class Answers:
     values: Float64  # [n] read only if the question wants them
     drawn_tokens: Int32  # [d]
     drawn_logprobs: Float64  # [d] the model's own log-probabilities
+    # of distinct draws, which give NO_TOKEN where no other token is left:
+    # [d] their probabilities, tempered and filtered
+    drawn_shares: Float64 = field(default_factory=lambda: EMPTY_NUMBERS)
+    # [d] that of all tokens that were left for the draw
+    drawn_left: Float64 = field(default_factory=lambda: EMPTY_NUMBERS)
 
     def with_finished(self, finished: Bool) -> "Answers":
         """Answers to requests [n] of which these concern those that are not `finished` [n]."""
@@ -98,6 +104,8 @@ class Answers:
             without_policies(np.zeros(len(finished)), self.weights.shape[1]),
             drawn_tokens=self.drawn_tokens,
             drawn_logprobs=self.drawn_logprobs,
+            drawn_shares=self.drawn_shares,
+            drawn_left=self.drawn_left,
         )
         wider.num_actions[rows] = self.num_actions
         wider.action_tokens[rows] = self.action_tokens

@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from fairseq_mcts.search.constraints import Constraints
-from fairseq_mcts.search.evaluator import Answers, Question, Requests, without_policies
+from fairseq_mcts.search.draw_distinct import draw_distinct, logprobs_of_draws
+from fairseq_mcts.search.evaluator import (
+    EMPTY_NUMBERS,
+    EMPTY_ROWS,
+    Answers,
+    Question,
+    Requests,
+    without_policies,
+)
 from fairseq_mcts.search.policy import best_actions, draw_tokens, masked_rows, normalisers
 from fairseq_mcts.search.tree import Bool, Float64, Tree, prefix_tokens
 
@@ -128,25 +136,29 @@ def condensed(
     action_logprobs = np.zeros((count, question.actions), np.float64)
     best_actions(rows, open_rows, num_actions, tokens, action_logprobs)
     weights = _weights(logprobs, rows, action_logprobs, open_rows, question)
-    drawing = question.sampling
-    drawn = draw_tokens(
-        rows,
-        requests.draw_rows,
-        requests.draw_uniforms,
-        temperature,
-        drawing.top_k,
-        drawing.top_p,
-        drawing.epsilon,
-    )
-    return Answers(
+    answers = Answers(
         num_actions=num_actions,
         action_tokens=tokens,
         action_logprobs=action_logprobs,
         weights=weights,
         values=values,
-        drawn_tokens=drawn,
-        drawn_logprobs=logprobs[requests.draw_rows, drawn],
+        drawn_tokens=EMPTY_ROWS,
+        drawn_logprobs=EMPTY_NUMBERS,
     )
+    drawing = question.sampling
+    draws = (rows, requests.draw_rows, requests.draw_uniforms, temperature)
+    if question.distinct:
+        drawn, shares, left = draw_distinct(*draws, drawing.top_k, drawing.top_p, drawing.epsilon)
+        return replace(
+            answers,
+            drawn_tokens=drawn,
+            drawn_logprobs=logprobs_of_draws(rows, requests.draw_rows, drawn),
+            drawn_shares=shares,
+            drawn_left=left,
+        )
+    drawn = draw_tokens(*draws, drawing.top_k, drawing.top_p, drawing.epsilon)
+    found = logprobs[requests.draw_rows, drawn]
+    return replace(answers, drawn_tokens=drawn, drawn_logprobs=found)
 
 
 def _policy_rows(answers: Answers) -> Iterable[tuple[Any, ...]]:

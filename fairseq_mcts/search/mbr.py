@@ -41,7 +41,10 @@ class Candidates:
             logprobs = np.array([one.logprob for one in distinct])
             weights = np.exp(logprobs - logprobs.max())
             return Candidates(distinct, np.arange(len(distinct)), weights)
-        return Candidates(distinct, np.array(drawn), np.array([one.weight for one in finished]))
+        weights = np.array([one.weight for one in finished])
+        if not weights.any():  # so improbable that all of them are rounded to 0
+            weights = np.ones(len(finished))
+        return Candidates(distinct, np.array(drawn), weights)
 
     def comparison(self, sentence: int, hypotheses: Indices, references: Indices) -> Comparison:
         """These hypotheses against these, which weigh what all their draws do."""
@@ -53,15 +56,21 @@ class Candidates:
         )
 
     def _weights_of_texts(self) -> Float64:
-        """[H] the weights of the references, added up over draws; their sum is 1."""
-        totals = np.bincount(self.drawn, self.weights, minlength=len(self.hypotheses))
-        shares: Float64 = totals / totals.sum()
-        return shares
+        """[H] the weights of the references, of which the sum is 1."""
+        totals = self._totals()
+        return totals / totals.sum()
+
+    def _totals(self) -> Float64:
+        """[H] the weights of the references, added up over draws."""
+        totals = np.zeros(len(self.hypotheses))
+        np.add.at(totals, self.drawn, self.weights)
+        return totals
 
     def ranked(self, places: Indices, utilities: Float64) -> list[Hypothesis]:
         """These hypotheses, best first; of equal ones the likelier, then the earlier."""
+        drawn = self._totals().tolist()
         scored = [
-            replace(self.hypotheses[place], value=utility, score=utility)
+            replace(self.hypotheses[place], value=utility, score=utility, weight=drawn[place])
             for place, utility in zip(places.tolist(), utilities.tolist(), strict=True)
         ]
         return sorted(scored, key=lambda one: (-one.score, -one.logprob))

@@ -30,8 +30,8 @@ class Hypothesis:
     value: float | None
     score: float  # what the sentence's hypotheses are ranked by
     evaluations: Evaluations  # of the sentence, the same for all its hypotheses
-    # how much it counts in means over the sentence's hypotheses: of samples without replacement
-    # the inclusion weight, else 1 (one that was drawn twice is there twice)
+    # how much it counts in means over the sentence's hypotheses: as often as it was sampled, or
+    # without replacement its inclusion weight
     weight: float = 1.0
     visits: tuple[int, ...] = ()  # mcts: of each token when it was chosen
     steps: tuple[Step, ...] = field(default=(), repr=False)  # with trace=True: one a token

@@ -4,7 +4,9 @@ All samples of a sentence grow by one token a step, and those that agree so far 
 each distinct prefix is evaluated once, at the step at which samples pass through it.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -161,9 +163,11 @@ class SampleSearch(TreeStore):
     def _rank(
         self, sentence: int, distinct: dict[tuple[int, ...], int], scores: list[float]
     ) -> None:
+        drawn = range(self._samples.num_samples[sentence])
+        counts = Counter(self._tokens(sentence, sample) for sample in drawn)
         hypotheses = [
-            self._hypothesis(sentence, sample, score)
-            for sample, score in zip(distinct.values(), scores, strict=True)
+            replace(self._hypothesis(sentence, sample, score), weight=float(counts[tokens]))
+            for (tokens, sample), score in zip(distinct.items(), scores, strict=True)
         ]
         # a stable sort of samples in their order: of equal ones the earlier sample
         hypotheses.sort(key=lambda hypothesis: (-hypothesis.score, -hypothesis.logprob))

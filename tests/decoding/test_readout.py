@@ -97,6 +97,7 @@ FILTERS = st.builds(
     as_priors=st.booleans(),
     penalised=st.sampled_from([{}, {3: 0.5}, {3: -0.75, 1: 2.25}]),
     drawing=st.just(SamplingFilter()) | FILTERS,
+    distinct=st.booleans(),
     seed=st.integers(0, 2**31),
 )
 def test_both_ways_give_the_same_answers(
@@ -106,20 +107,25 @@ def test_both_ways_give_the_same_answers(
     as_priors: bool,
     penalised: dict[int, float],
     drawing: SamplingFilter,
+    distinct: bool,
     seed: int,
 ) -> None:
     rows[:, [0, 3]] = 1.0  # something is always allowed
     dice = np.random.default_rng(seed)
     requests = random_requests(dice, len(rows), rows.size(1))
     rows[requests.only_token != NO_TOKEN] = 1.0  # a forced token is always possible
-    question = Question(actions, temperature, as_priors, value=False, sampling=drawing)
+    question = Question(
+        actions, temperature, as_priors, value=False, sampling=drawing, distinct=distinct
+    )
     rules = make_rules(penalised)
     compiled = read_on_host(rows.clone(), requests, question, rules)
     on_device = read_on_device(rows.clone(), requests, question, rules)
     for name in ("num_actions", "action_tokens", "drawn_tokens"):
         np.testing.assert_array_equal(getattr(on_device, name), getattr(compiled, name), name)
         assert getattr(on_device, name).dtype == getattr(compiled, name).dtype
-    for name in ("action_logprobs", "weights", "drawn_logprobs"):
+    drawn = ("drawn_logprobs", "drawn_shares", "drawn_left")
+    assert len(compiled.drawn_shares) == len(compiled.drawn_left) == 12 * distinct
+    for name in ("action_logprobs", "weights", *drawn):
         np.testing.assert_allclose(
             getattr(on_device, name), getattr(compiled, name), 1e-5, 1e-6, err_msg=name
         )

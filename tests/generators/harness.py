@@ -47,6 +47,10 @@ DECODERS: dict[str, dict[str, Any]] = {
         **{"search": "sr", "sr_samples": 8, "sr_top_k": 20, "sr_top_p": 0.95, "sr_epsilon": 0.001},
         **{"sr_rank_by": "metric", **METRIC},
     },
+    "sr_without_replacement": {
+        **{"search": "sr", "sr_samples": 6, "sr_without_replacement": True},
+        **{"sr_temperature": 0.75},
+    },
     "mbr": {"search": "mbr", "mbr_samples": 8, **METRIC},
     "mbr_beam": {
         **{"search": "mbr", "mbr_samples": 4, "mbr_candidates": "beam", **METRIC},

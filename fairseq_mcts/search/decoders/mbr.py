@@ -23,6 +23,7 @@ from fairseq_mcts.search.registry import decoder_names, make_decoder, register_d
 from fairseq_mcts.search.results import Hypothesis
 from fairseq_mcts.search.sample_search import SampleSearch
 from fairseq_mcts.search.scorer import Scorer
+from fairseq_mcts.search.stochastic_beam_search import StochasticBeamSearch
 
 SAMPLING = "sampling"
 
@@ -67,9 +68,13 @@ class MbrOptions(DecoderOptions):
         check=threshold,
         grid=(0.0, 0.02, 0.05),
     )
+    without_replacement: bool = option(
+        False, "sample no sentence twice (stochastic beam search), of sampling only"
+    )
     weights: str = option(
         "count",
-        "a reference weighs as often as it was drawn, or by the model's probability of it",
+        "a reference weighs as often as it was drawn (without replacement: its inclusion weight), "
+        "or by the model's probability of it",
         choices=("count", "probability"),
         grid=("count", "probability"),
     )
@@ -124,7 +129,8 @@ class MbrDecoder(Decoder[MbrOptions]):
     def search(self, run: Run) -> Search:
         if self._source is not None:
             return self._source.search(run)
-        return SampleSearch(
+        kind = StochasticBeamSearch if self.options.without_replacement else SampleSearch
+        return kind(
             run,
             samples=self.options.samples,
             temperature=self.options.temperature,
@@ -137,7 +143,7 @@ class MbrDecoder(Decoder[MbrOptions]):
         if self._source is None:
             return
         source = ("candidates", self.options.candidates)
-        for name in ("temperature", "epsilon"):
+        for name in ("temperature", "epsilon", "without_replacement"):
             if name in given:
                 raise OptionError(name, "has no effect with {}", value=given[name], other=source)
 
@@ -155,6 +161,10 @@ class MbrDecoder(Decoder[MbrOptions]):
     @property
     def aggregating_option(self) -> str | None:
         return "references" if self.options.references == "aggregated" else None
+
+    @property
+    def reports_weights(self) -> bool:
+        return self.options.without_replacement
 
     @property
     def most_hypotheses(self) -> int | None:

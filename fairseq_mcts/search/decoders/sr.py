@@ -17,6 +17,7 @@ from fairseq_mcts.search.options import (
 )
 from fairseq_mcts.search.registry import register_decoder
 from fairseq_mcts.search.sample_search import SampleSearch
+from fairseq_mcts.search.stochastic_beam_search import StochasticBeamSearch
 
 
 def _is_mass(given: float) -> str | None:
@@ -45,6 +46,10 @@ class SrOptions(DecoderOptions):
         instead_of="sampling_topp",
     )
     epsilon: float = option(0.0, "sample no token that is less probable than this", check=threshold)
+    without_replacement: bool = option(
+        False,
+        "draw no sentence twice (stochastic beam search); hypotheses have inclusion weights then",
+    )
     rank_by: str = option(
         "value",
         "rank samples by the value after eos or by the metric",
@@ -65,15 +70,20 @@ class SrDecoder(Decoder[SrOptions]):
     metric_if = {"rank_by": ("metric",)}
     instead_of = "sampling"
 
-    def search(self, run: Run) -> SampleSearch:
+    def search(self, run: Run) -> SampleSearch | StochasticBeamSearch:
         options = self.options
-        return SampleSearch(
+        kind = StochasticBeamSearch if options.without_replacement else SampleSearch
+        return kind(
             run,
             samples=options.samples,
             temperature=options.temperature,
             sampling=SamplingFilter(options.top_k, options.top_p, options.epsilon),
             rank_by=options.rank_by,
         )
+
+    @property
+    def reports_weights(self) -> bool:
+        return self.options.without_replacement
 
     @property
     def most_hypotheses(self) -> int:
