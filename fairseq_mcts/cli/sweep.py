@@ -114,18 +114,19 @@ def _sweepable() -> dict[str, list[str]]:
     from fairseq.dataclass.configs import GenerationConfig
 
     from fairseq_mcts.generators.decoder_flags import decoder_flags
-    from fairseq_mcts.generators.decoding_checks import OF_TREES
+    from fairseq_mcts.generators.decoding_checks import OF_FILES
     from fairseq_mcts.tasks.search_config import unset_search_fields
 
     defaults = {field.name: field.default for field in dataclasses.fields(GenerationConfig)}
     defaults.update(unset_search_fields())
-    grids = {name: list(map(str, one.info.grid)) for name, one in decoder_flags().items()}
+    flags = decoder_flags()
+    grids = {name: list(map(str, one.info.grid)) for name, one in flags.items()}
+    switches = {name for name, one in flags.items() if one.info.flag_type is bool}
+    switches |= {name for name, default in defaults.items() if default is False}
     return {
         name.replace("_", "-"): grids.get(name, [])
-        for name, default in defaults.items()
-        if not name.startswith("_")
-        and default is not False  # no switches
-        and name not in OF_TREES
+        for name in defaults
+        if not name.startswith("_") and name not in switches and name not in OF_FILES
     }
 
 

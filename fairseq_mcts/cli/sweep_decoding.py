@@ -16,7 +16,7 @@ from fairseq.dataclass.configs import GenerationConfig
 from fairseq_mcts.cli.sweep_grid import Setting
 from fairseq_mcts.cli.sweep_results import Trial
 from fairseq_mcts.data.files import digest_of_files
-from fairseq_mcts.generators.decoding_checks import OF_TREES, check_decoding
+from fairseq_mcts.generators.decoding_checks import OF_FILES, check_decoding
 from fairseq_mcts.metrics import Metric
 from fairseq_mcts.metrics.text import text_decoders
 from fairseq_mcts.models.checkpoints import load_models
@@ -124,11 +124,15 @@ def check_options(cfg: Any) -> None:
     """Refuses what a decoding would refuse, and what only fairseq-generate itself does."""
     if cfg.common_eval.path is None:
         raise ValueError("--path is required")
-    if cfg.task.search_trees is not None:
-        raise ValueError(
-            f"--search-trees {cfg.task.search_trees}: each setting would overwrite the trees of "
-            "the last; use fairseq-generate"
-        )
+    for flag, path in (
+        ("--search-trees", cfg.task.search_trees),
+        ("--search-json", cfg.task.search_json),
+    ):
+        if path is not None:
+            raise ValueError(
+                f"{flag} {path}: each setting would overwrite what the last has written; use "
+                "fairseq-generate"
+            )
     options = generator_options(cfg)
     if options.lm_path is not None:
         raise ValueError(f"--lm-path {options.lm_path}: not in a sweep; use fairseq-generate")
@@ -141,6 +145,6 @@ def check_options(cfg: Any) -> None:
 def generator_options(cfg: Any) -> Namespace:
     """What decides about translations in a configuration: fairseq's options and the searches'."""
     searches = {
-        name: getattr(cfg.task, name) for name in search_field_names() if name not in OF_TREES
+        name: getattr(cfg.task, name) for name in search_field_names() if name not in OF_FILES
     }
     return Namespace(**{**dict(cfg.generation), **searches})

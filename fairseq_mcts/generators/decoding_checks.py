@@ -22,6 +22,8 @@ OF_SEARCHES = ("search_budget", "search_preset", "search_memory")
 OF_VALUES = ("value_path", "value_read", "cheating_value")
 OF_METRICS = ("search_metric", "search_post_process")
 OF_TREES = ("search_trees", "search_tree_sentences", "search_tree_steps")
+#: what is written beside the translations, which do not depend on it
+OF_FILES = (*OF_TREES, "search_json")
 
 
 def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) -> Decoder[Any]:
@@ -42,7 +44,11 @@ def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) 
         _refuse(settings, OF_VALUES, f"{how} uses no value")
     value_caution(settings)
     if not decoder.may_use_metric():
-        _refuse(settings, OF_METRICS, f"has no effect with --search {decoder.name}")
+        _refuse(
+            settings,
+            _unread_without_metric(settings),
+            f"has no effect with --search {decoder.name}",
+        )
     _check_metric(settings, decoder, how)
     _check_trees(settings, decoder)
     _check_n_best(getattr(generation, "nbest", 1), decoder)
@@ -75,11 +81,17 @@ def _refuse(
             raise ValueError(f"{flag(name)}{value}: {why}")
 
 
+def _unread_without_metric(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Options of metrics, but for that of texts where these are written to a file."""
+    return OF_METRICS if settings["search_json"] is None else ("search_metric",)
+
+
 def _check_metric(settings: Mapping[str, Any], decoder: Decoder[Any], how: str) -> None:
     asking = decoder.metric_option
     if not decoder.needs_metric:
         ways = " or ".join(metric_settings())
-        _refuse(settings, OF_METRICS, f"{how} uses no metric; add {ways}")
+        unread = _unread_without_metric(settings)
+        _refuse(settings, unread, f"{how} uses no metric; add {ways}")
     elif settings["search_metric"] is None:
         setting = f"--search {decoder.name}"
         if asking is not None:

@@ -47,11 +47,15 @@ class EvalSearch:
         The decoders' options on the command line are those of --eval-search: beside it, --eval-bleu
         itself goes without them.
         """
-        if self._cfg.search_trees is not None:
-            raise ValueError(
-                f"--search-trees {self._cfg.search_trees}: not in validations, each of which would "
-                "overwrite the trees of the last; use fairseq-generate"
-            )
+        for flag, path in (
+            ("--search-trees", self._cfg.search_trees),
+            ("--search-json", self._cfg.search_json),
+        ):
+            if path is not None:
+                raise ValueError(
+                    f"{flag} {path}: not in validations, each of which would overwrite what the "
+                    "last has written; use fairseq-generate"
+                )
         options = json.loads(self._cfg.eval_bleu_args)
         if not self.is_wanted:
             return Namespace(**options), None

@@ -107,9 +107,16 @@ def _common_fields() -> list[Field]:
             "search_post_process",
             Optional[str],
             None,
-            "how the texts of --search-metric and of scorers that compare with the source are "
-            "freed from subwords if there is no --bpe: what --post-process is for fairseq's own "
-            "output, for example subword_nmt or sentencepiece",
+            "how the texts of --search-metric, of --search-json and of scorers that compare with "
+            "the source are freed from subwords if there is no --bpe: what --post-process is for "
+            "fairseq's own output, for example subword_nmt or sentencepiece",
+        ),
+        _field(
+            "search_json",
+            Optional[str],
+            None,
+            "file for the hypotheses of every sentence (--nbest of them) as JSON lines, with "
+            "texts, likelihoods, values, metrics and counts",
         ),
         _field(
             "search_memory",

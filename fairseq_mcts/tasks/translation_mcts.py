@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any, Optional
 
 import torch
@@ -27,12 +28,15 @@ from fairseq_mcts.data.value_range import (
     refuse_narrow_range,
     set_value_range,
 )
+from fairseq_mcts.generators.candidate_file import CandidateFile
 from fairseq_mcts.generators.decoding_checks import check_decoding, refuse_misspelt
 from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
+from fairseq_mcts.generators.search_generator import sentence_numbers
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
 from fairseq_mcts.models.value_head import has_value_head
 from fairseq_mcts.scoring.sources import SOURCES
+from fairseq_mcts.search import Decoder
 from fairseq_mcts.search.registry import decoder_class, on_registration
 from fairseq_mcts.tasks.eval_search import EvalSearch
 from fairseq_mcts.tasks.generator_factory import GeneratorFactory
@@ -222,6 +226,28 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         given = args if hasattr(args, "keys") else vars(args)
         refuse_misspelt(given, [*names, *vars(defaults)])
         decoder = check_decoding(settings, args, defaults)
+        generator = self._search_generator(
+            models,
+            args,
+            decoder,
+            settings,
+            seq_gen_cls,
+            extra_gen_cls_kwargs,
+            prefix_allowed_tokens_fn,
+        )
+        generator.candidate_file = self._candidate_file(settings)
+        return generator
+
+    def _search_generator(
+        self,
+        models: Sequence[Network],
+        args: Any,
+        decoder: Decoder[Any],
+        settings: dict[str, Any],
+        seq_gen_cls: Optional[type],
+        extra_gen_cls_kwargs: Optional[dict[str, Any]],
+        prefix_allowed_tokens_fn: Any,
+    ) -> Any:
         if decoder.is_fairseqs_own:
             build = partial(
                 super().build_generator,
@@ -236,25 +262,46 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         self._prefix_size = getattr(args, "prefix_size", 0)
         return self._generators.build(models, decoder, settings, args)
 
+    def _candidate_file(self, settings: dict[str, Any]) -> Optional[CandidateFile]:
+        """Where --search-json wants the hypotheses, if it does."""
+        path, post_process = settings["search_json"], settings["search_post_process"]
+        if path is None:
+            return None
+        return CandidateFile(
+            Path(path),
+            str(settings["search"]),
+            self.target_dictionary,
+            lambda: self._text.decoders(post_process),
+        )
+
     def inference_step(
         self, generator: Any, models: Sequence[Network], sample: dict[str, Any], **options: Any
     ) -> Any:
         """fairseq's; a scorer that compares with the source (--scoring mlbertscore) hears it."""
+        candidate_file: Optional[CandidateFile] = getattr(generator, "candidate_file", None)
         if SOURCES.wanted:
             SOURCES.announce(self._source_texts(sample))
         elif (
             self.cfg.search_post_process is not None
             and decoder_class(str(self.cfg.search)).is_fairseqs_own
             and not self._eval_search.is_wanted
+            and candidate_file is None
         ):
             raise ValueError(
                 "--search-post-process: neither a search nor a scorer needs the source's text"
             )
-        if "id" not in sample and getattr(generator, "trees", None) is not None:
-            src_tokens = sample["net_input"]["src_tokens"]
+        src_tokens = sample["net_input"]["src_tokens"]
+        writes_files = candidate_file is not None or getattr(generator, "trees", None) is not None
+        if "id" not in sample and writes_files:
             numbers = self._input_lines.numbers(src_tokens, self.source_dictionary.pad())
             sample = {**sample, "line_numbers": numbers}
-        return super().inference_step(generator, models, sample, **options)
+        if candidate_file is not None:
+            candidate_file.check_text()
+        hypotheses = super().inference_step(generator, models, sample, **options)
+        if candidate_file is not None:
+            numbers = sentence_numbers(sample)
+            candidate_file.write(numbers, src_tokens, sample.get("target"), hypotheses)
+        return hypotheses
 
     def _source_texts(self, sample: dict[str, Any]) -> Iterator[str]:
         """The sources of a batch, decoded when a scorer asks: it may be for another task."""

@@ -54,6 +54,7 @@ def test_two_runs_with_one_seed_are_byte_identical_and_another_differs(trained: 
         (("--search", "vgbs", "--vgbs-beam", "2", "--vgbs-alpha", "0"), "Q"),
         (SR, "VQ"),
         ((*SR, "--sr-rank-by", "metric", *METRIC), "MQ"),
+        ((*SR, "--sr-without-replacement"), "VWQ"),
         (("--search", "mbr", "--mbr-samples", "3", "--max-len-b", "20", *METRIC), "MQ"),
         (("--search", "beam", "--beam", "2"), ""),
     ],

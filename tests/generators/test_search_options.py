@@ -58,18 +58,21 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "sr_top_p": (SR, 0.3),
     "sr_epsilon": (SR, 0.1),
     "sr_rank_by": (SR, "metric"),
+    "sr_without_replacement": (SR, True),
     "mbr_samples": (MBR, 2),
     "mbr_candidates": (MBR, "beam"),
     "mbr_temperature": (MBR, 0.5),
     "mbr_epsilon": (MBR, 0.2),
+    "mbr_without_replacement": (MBR, True),
     "mbr_weights": (MBR, "probability"),
     "mbr_references": (MBR, "aggregated"),
     "mbr_prune": ({**MBR, "mbr_samples": 40}, 0.6),
     "beam_normalization": ({**BEAM, "lenpen": 2.0}, "gnmt"),
 }
 NEED_A_METRIC = {"mcts_terminal", "sr_rank_by"}
-#: shown in tests/generators/test_memory.py, test_prefetch.py and test_tree_recorder.py
+#: shown in test_memory.py, test_prefetch.py, test_tree_recorder.py and test_candidate_file.py
 ELSEWHERE = {
+    "search_json": "file",
     "mcts_prefetch": 3,
     "search_memory": 1.0,
     "search_trees": "folder",

@@ -76,8 +76,10 @@ def test_what_does_not_go_together(options: dict[str, Any], complaint: str) -> N
         eval_search(3, **options).check()
 
 
-def test_trees_are_not_written_in_validations() -> None:
-    search = eval_search(3, eval_bleu=True, search_trees="here")
+@pytest.mark.parametrize("name", ["search_trees", "search_json"])
+def test_files_are_not_written_in_validations(name: str) -> None:
+    search = eval_search(3, eval_bleu=True, **{name: "here"})
     search.check()  # what a checkpoint was trained with does no harm elsewhere
-    with pytest.raises(ValueError, match=r"^--search-trees here: not in validations"):
+    flag = "--" + name.replace("_", "-")
+    with pytest.raises(ValueError, match=rf"^{flag} here: not in validations"):
         search.decoding_options()
