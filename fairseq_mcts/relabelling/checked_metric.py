@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairseq_mcts.data.scored_folder import first_bad_score
-from fairseq_mcts.metrics.base import Metric
+from fairseq_mcts.metrics.base import FloatArray, Group, Metric
 
 
 class BadScoreError(ValueError):
@@ -30,6 +30,7 @@ class CheckedMetric(Metric):
         self.privileged = metric.privileged
         self.range = metric.range
         self.reads_likelihood = metric.reads_likelihood
+        self.aggregates = metric.aggregates
 
     def score(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[float]:
         return self._checked(self._metric.score(hypotheses, others), hypotheses, others)
@@ -39,6 +40,13 @@ class CheckedMetric(Metric):
     ) -> list[float]:
         scores = self._metric.score_likely(hypotheses, others, likelihoods)
         return self._checked(scores, hypotheses, others)
+
+    def pairwise(self, groups: Sequence[Group]) -> list[FloatArray]:
+        """For a search that compares translations; what it finds is scored by `score`."""
+        return self._metric.pairwise(groups)
+
+    def aggregated(self, groups: Sequence[Group]) -> list[FloatArray]:
+        return self._metric.aggregated(groups)
 
     def _checked(
         self, scores: list[float], hypotheses: Sequence[str], others: Sequence[str]

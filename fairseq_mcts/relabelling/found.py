@@ -58,7 +58,7 @@ class Searches:
                 raise RelabellingError(
                     f"--nbest {self.nbest}: --searches {spec} finds no more than {most}"
                 )
-            if decoder.needs_metric and metric.privileged:
+            if decoder.needs_metric and metric.privileged and not decoder.compares_finished:
                 raise RelabellingError(
                     f"--searches {spec}: goes by the metric, but --metric {metric.name} needs the "
                     "reference, which a search must not see"
