@@ -172,3 +172,10 @@ def fraction(given: float) -> str | None:
 def threshold(given: float) -> str | None:
     """A check of a number in [0, 1)."""
     return None if 0.0 <= given < 1.0 else f"must lie in [0, 1), is {given}"
+
+
+def switch(text: str) -> bool:
+    """What a text says of a switch, for `parse`."""
+    if text.lower() not in ("yes", "no", "true", "false"):
+        raise ValueError(f"expected yes or no, is {text!r}")
+    return text.lower() in ("yes", "true")

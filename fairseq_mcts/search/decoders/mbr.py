@@ -17,6 +17,7 @@ from fairseq_mcts.search.options import (
     at_least_one,
     option,
     positive,
+    switch,
     threshold,
 )
 from fairseq_mcts.search.registry import decoder_names, make_decoder, register_decoder
@@ -69,7 +70,9 @@ class MbrOptions(DecoderOptions):
         grid=(0.0, 0.02, 0.05),
     )
     without_replacement: bool = option(
-        False, "sample no sentence twice (stochastic beam search), of sampling only"
+        False,
+        "sample no sentence twice (stochastic beam search), of sampling only",
+        parse=switch,
     )
     weights: str = option(
         "count",

@@ -13,6 +13,7 @@ from fairseq_mcts.search.options import (
     at_least_zero,
     option,
     positive,
+    switch,
     threshold,
 )
 from fairseq_mcts.search.registry import register_decoder
@@ -49,6 +50,7 @@ class SrOptions(DecoderOptions):
     without_replacement: bool = option(
         False,
         "draw no sentence twice (stochastic beam search); hypotheses have inclusion weights then",
+        parse=switch,
     )
     rank_by: str = option(
         "value",
