@@ -35,6 +35,7 @@ class SubsetDecoder:
             utils.split_paths(cfg.common_eval.path),
             self.task,
             overrides=ast.literal_eval(cfg.common_eval.model_overrides),
+            needs_policy=True,
         )
         for model in self._models:
             if cfg.common.fp16:

@@ -16,7 +16,8 @@ class Teacher:
     """
 
     def __init__(self, path: str, task: Any) -> None:
-        self._models = load_models("--teacher-path", utils.split_paths(path), task)
+        paths = utils.split_paths(path)
+        self._models = load_models("--teacher-path", paths, task, needs_policy=True)
         for model in self._models:
             model.eval().requires_grad_(False)
 

@@ -6,8 +6,15 @@ from typing import Any
 
 from fairseq import checkpoint_utils
 from fairseq.data import Dictionary, data_utils
+from omegaconf import OmegaConf
 
 from fairseq_mcts.models.network import Network
+
+#: what is wrong with a model that `holds_only_a_value`, where a policy is needed
+NO_POLICY = (
+    "holds only a value, trained with --policy-weight 0 and without --freeze-policy: its "
+    "translations mean nothing. A search takes it as --value-path, beside the --path of a policy"
+)
 
 
 class CheckpointError(ValueError):
@@ -21,15 +28,32 @@ def require_files(option: str, paths: Iterable[str | Path]) -> None:
             raise CheckpointError(f"{option} {path}: no such file")
 
 
+def holds_only_a_value(cfg: Any) -> bool:
+    """Whether a model of this configuration is trained without a policy in it.
+
+    `cfg` is the model's part of a whole configuration: beside it stands how the criterion weighs
+    the policy. With no weight the layers that it shares with the value forget it, unless frozen.
+    """
+    if not OmegaConf.is_config(cfg):
+        return False
+    weight = OmegaConf.select(cfg, "..criterion.policy_weight", default=None)
+    return weight == 0 and not getattr(cfg, "freeze_policy", False)
+
+
 def load_models(
     option: str,
     paths: Iterable[str | Path],
     task: Any,
     *,
     overrides: Mapping[str, Any] | None = None,
+    needs_policy: bool = False,
 ) -> list[Network]:
     """The models of all checkpoints; see `load_model`."""
-    return [load_model(option, path, task, overrides=overrides)[0] for path in paths]
+    each = [
+        load_model(option, path, task, overrides=overrides, needs_policy=needs_policy)
+        for path in paths
+    ]
+    return [model for model, _ in each]
 
 
 def load_model(
@@ -38,6 +62,7 @@ def load_model(
     task: Any,
     *,
     overrides: Mapping[str, Any] | None = None,  # of --model-overrides; None: no such option
+    needs_policy: bool = False,  # refuses a model that holds only a value
 ) -> tuple[Network, Any]:
     """The model of a checkpoint, and the configuration that was saved with it."""
     require_files(option, [path])
@@ -54,6 +79,8 @@ def load_model(
                     ". If that folder has changed since the training, point to another one by "
                     "--model-overrides \"{'data': 'FOLDER'}\""
                 )
+            if fault is None and needs_policy and holds_only_a_value(saved.model):
+                fault = NO_POLICY
     except Exception as error:  # a file that is no checkpoint fails in any way
         raise CheckpointError(f"{option} {path}: can't be loaded: {error!r}") from error
     if fault is not None:

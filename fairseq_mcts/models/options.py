@@ -18,9 +18,13 @@ class ValueHeadOptions(FairseqDataclass):  # type: ignore[misc]
     """Part of the options of every architecture with a value."""
 
     value_min: Optional[float] = option(
-        None, "lower end of the buckets' range (default: least training score)"
+        None,
+        "lower end of the buckets' range (default: that of the metric; least training score if the "
+        "metric is unbounded)",
     )
     value_max: Optional[float] = option(
-        None, "upper end of the buckets' range (default: greatest training score)"
+        None,
+        "upper end of the buckets' range (default: that of the metric; greatest training score if "
+        "the metric is unbounded)",
     )
     value_buckets: int = option(500, "number of buckets of the value head")

@@ -93,7 +93,9 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
                 OmegaConf.create(options) if is_new else Namespace(**options), task
             )
         elif cfg.policy_path is not None:
-            policy, saved = load_model("--policy-path", cfg.policy_path, task)
+            policy, saved = load_model(
+                "--policy-path", cfg.policy_path, task, needs_policy=cfg.freeze_policy
+            )
             policy_model = json.dumps(_as_plain(saved.model))
         else:
             raise ValueError("--arch policy_with_value needs --policy-path")

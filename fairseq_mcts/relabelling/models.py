@@ -34,7 +34,13 @@ class ModelFiles:
 
     def load(self, task: TranslationTask, device: torch.device) -> list[Network]:
         """The models, ready to decode."""
-        models = load_models(self.option, self.paths, task, overrides=self.model_overrides)
+        models = load_models(
+            self.option,
+            self.paths,
+            task,
+            overrides=self.model_overrides,
+            needs_policy=self.option == "--path",
+        )
         for model in models:
             (model.half() if self.fp16 else model).to(device).make_generation_fast_()
         return models

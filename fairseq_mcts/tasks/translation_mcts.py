@@ -32,6 +32,7 @@ from fairseq_mcts.generators.candidate_file import CandidateFile
 from fairseq_mcts.generators.decoding_checks import check_decoding, refuse_misspelt
 from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
 from fairseq_mcts.generators.search_generator import sentence_numbers
+from fairseq_mcts.models.checkpoints import NO_POLICY, holds_only_a_value
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
 from fairseq_mcts.models.value_head import has_value_head
@@ -68,8 +69,15 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         # not that of the translation task: it would validate by whatever was built last, a teacher
         # for example, and not by what is trained
         model = FairseqTask.build_model(self, cfg, from_checkpoint)
+        # fairseq's commands load models themselves, and hand on neither paths nor configurations
+        model.holds_only_a_value = holds_only_a_value(cfg)
         if from_checkpoint:
             return model
+        if self.cfg.eval_bleu and model.holds_only_a_value:
+            raise ValueError(
+                "--eval-bleu: with --policy-weight 0 and without --freeze-policy no policy is "
+                "trained that could translate"
+            )
         if has_value_head(model):
             known = self._score_range()
             set_value_range(model.decoder.value_head, cfg.value_min, cfg.value_max, known)
@@ -218,6 +226,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         prefix_allowed_tokens_fn: Any = None,
     ) -> Any:
         """The generator that --search asks for; `args` may override the task's options."""
+        if any(getattr(model, "holds_only_a_value", False) for model in models):
+            raise ValueError(f"--path: {NO_POLICY}")
         if getattr(args, "score_reference", False):  # no search at all
             return super().build_generator(models, args)
         names = search_field_names()

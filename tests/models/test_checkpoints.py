@@ -4,9 +4,16 @@ from pathlib import Path
 
 import pytest
 import torch
+from omegaconf import OmegaConf
 
 from fairseq_mcts import compat
-from fairseq_mcts.models.checkpoints import CheckpointError, load_model, load_models
+from fairseq_mcts.models.checkpoints import (
+    NO_POLICY,
+    CheckpointError,
+    holds_only_a_value,
+    load_model,
+    load_models,
+)
 from tests.models.toys import (
     POLICY,
     SOURCE_WORDS,
@@ -85,3 +92,32 @@ def test_other_words_in_the_same_number_are_noticed(tmp_path: Path) -> None:
     assert "--model-overrides" in complaint(path, task, overrides={})
     # without the folder of the training nothing can be said
     load_model("--some-path", path, task, overrides={"data": str(tmp_path / "elsewhere")})
+
+
+@pytest.mark.parametrize(
+    ("criterion", "model", "expected"),
+    [
+        ({"_name": "value", "policy_weight": 0.0}, {}, True),
+        ({"_name": "hybrid", "policy_weight": 0.0}, {"freeze_policy": False}, True),
+        ({"_name": "value", "policy_weight": 0.0}, {"freeze_policy": True}, False),
+        ({"_name": "value", "policy_weight": 0.5}, {}, False),
+        ({"_name": "cross_entropy"}, {}, False),
+        (None, {}, False),
+    ],
+)
+def test_the_configuration_tells_a_value_without_a_policy(
+    criterion: dict[str, object] | None, model: dict[str, object], expected: bool
+) -> None:
+    cfg = OmegaConf.create({"model": {"_name": POLICY, **model}, "criterion": criterion})
+    OmegaConf.set_struct(cfg, True)  # as fairseq's are
+    assert holds_only_a_value(cfg.model) is expected
+
+
+def test_a_value_without_a_policy_is_refused_where_one_is_needed(tmp_path: Path) -> None:
+    path = save(tmp_path)
+    load_model("--some-path", path, toy_task(), needs_policy=True)
+    state = torch.load(path, weights_only=False)
+    state["cfg"]["criterion"] = {"_name": "value", "policy_weight": 0.0}
+    torch.save(state, path)
+    assert complaint(path, toy_task(), needs_policy=True) == NO_POLICY
+    load_model("--some-path", path, toy_task())

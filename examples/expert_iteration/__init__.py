@@ -1,0 +1,1 @@
+"""Search improves the value that improves the search."""
