@@ -18,9 +18,13 @@ class ValueHeadOptions(FairseqDataclass):  # type: ignore[misc]
     """Part of the options of every architecture with a value."""
 
     value_min: Optional[float] = option(
-        None, "lower end of the buckets' range (default: least training score)"
+        None,
+        "lower end of the buckets' range (default: that of the metric's scores if they have one, "
+        "else the least training score)",
     )
     value_max: Optional[float] = option(
-        None, "upper end of the buckets' range (default: greatest training score)"
+        None,
+        "upper end of the buckets' range (default: that of the metric's scores if they have one, "
+        "else the greatest training score)",
     )
     value_buckets: int = option(500, "number of buckets of the value head")

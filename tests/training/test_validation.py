@@ -122,7 +122,7 @@ def test_a_search_for_a_metric_is_validated_too(fairseq: Any) -> None:
     assert 0 <= log["valid_sr_bleu"] <= 100
 
 
-def test_value_range_is_that_of_the_training_scores(
+def test_value_range_is_that_of_the_metric_or_of_the_training_scores(
     trained: str, fairseq: Any, scored: Path
 ) -> None:
     scores = np.load(SplitNames(scored, "train", "en", "de").score)
@@ -130,7 +130,8 @@ def test_value_range_is_that_of_the_training_scores(
         "decoder.value_head.bucket_edges"
     ]
     assert len(edges) == 51
-    assert (float(edges[0]), float(edges[-1])) == (scores.min(), scores.max())
+    # the metric says how high scores can be, but not how low
+    assert (float(edges[0]), float(edges[-1])) == (scores.min(), 1.0)
     assert scores.min() > 0  # so that this tells it from the range without data
 
 
