@@ -73,7 +73,7 @@ def test_the_value_head_learns_a_known_function(
         *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
         *("--encoder-embed-dim", "64", "--decoder-embed-dim", "64", "--dropout", "0"),
         *("--init-std", "0.2", "--criterion", "value", "--policy-loss", "nll"),
-        *("--value-weight", "1", "--value-buckets", "21"),
+        *("--value-preset", "paper", "--value-weight", "1", "--value-buckets", "21"),
         *("--value-min", "-0.025", "--value-max", "1.025"),  # 0, 1/4, … are means of buckets
         *("--optimizer", "adam", "--lr", "0.001", "--lr-scheduler", "polynomial_decay"),
         *("--warmup-updates", "100", "--total-num-update", "400", "--max-update", "400"),

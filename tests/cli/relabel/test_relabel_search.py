@@ -1,11 +1,14 @@
 """fairseq-mcts-relabel --method search: what a search finds, with its true score."""
 
 import json
+import re
+import shlex
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+import sentencepiece
 from fairseq.data import Dictionary
 
 from fairseq_mcts.data.scored_folder import ScoredSplit, SplitNames, open_scored_split
@@ -16,6 +19,7 @@ from fairseq_mcts.search import make_decoder
 from tests.cli.relabel.runs import (
     CHUNKS,
     POLICY,
+    REPOSITORY,
     complaint,
     content,
     letters,
@@ -148,3 +152,33 @@ def test_mistakes_are_refused_before_anything_is_written(
     arguments, message = REFUSED[case]
     assert message in complaint(folder, *SEARCH, *arguments, "--out", "refused search")
     assert not list((folder / "refused search").rglob("*.*"))
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_documentation_run(folder: Path, value: None) -> None:
+    """docs/train-a-value.md on a tiny corpus: its file names stand for those of the tests."""
+    page = (REPOSITORY / "docs" / "train-a-value.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^ *fairseq-mcts-relabel ((?:[^\\\n]|\\\n)*)$", page, re.M)
+    assert len(commands) == 3
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(folder / "train.en"),
+        model_prefix=str(folder / "sp"),
+        vocab_size=20,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    names = {
+        "data-bin": "bin",
+        "policy.pt": "model/checkpoint_best.pt",
+        "value.pt": "value/checkpoint_last.pt",
+        "mlbertscore:model=FOLDER": "letters",
+        "5000:10000": "50:60",
+        "grown": "grown as documented",
+        "scored": "scored as documented",
+    }
+    for command in commands:
+        arguments = [names.get(one, one) for one in shlex.split(command.replace("\\\n", " "))]
+        relabelled(folder, *arguments, "--cpu", "--max-len-b", "12")
+    out = folder / "grown as documented"
+    rows = [np.load(SplitNames(out, split, "en", "de").rows) for split in ("train", "train1")]
+    assert [len(set(one["source"].tolist())) for one in rows] == [90, 10]
