@@ -19,15 +19,6 @@ class ValueHeadOptions(FairseqDataclass):  # type: ignore[misc]
 
     value_min: Optional[float] = option(
         None,
-<<<<<<< HEAD
-        "lower end of the buckets' range (default: that of the metric; least training score if the "
-        "metric is unbounded)",
-    )
-    value_max: Optional[float] = option(
-        None,
-        "upper end of the buckets' range (default: that of the metric; greatest training score if "
-        "the metric is unbounded)",
-=======
         "lower end of the buckets' range (default: that of the metric's scores if they have one, "
         "else the least training score)",
     )
@@ -35,6 +26,5 @@ class ValueHeadOptions(FairseqDataclass):  # type: ignore[misc]
         None,
         "upper end of the buckets' range (default: that of the metric's scores if they have one, "
         "else the greatest training score)",
->>>>>>> wt-data
     )
     value_buckets: int = option(500, "number of buckets of the value head")
