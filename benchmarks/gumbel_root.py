@@ -3,12 +3,18 @@
     python benchmarks/gumbel_root.py [--size small|base] [--json FILE]
     python benchmarks/gumbel_root.py --path dual_head.pt --data data-bin
 
-The two are different searches: they evaluate other prefixes and end in other translations, so the
-ratio of their whole times is about luck too. It is stated as "whole". The figure is what the rule
-itself costs: the time of V-MCTS with pUCT per charged evaluation, once with its own tree walk (the
-compiled select and backup) and once with that of the Gumbel root.
+The two are different searches: they evaluate other prefixes and end in other translations. Where
+pUCT goes again and again to first tokens whose subtrees are known from the output tokens before,
+sequential halving visits many others, so more evaluations have to be made for the same charge.
+Three figures, each of V-MCTS's time with pUCT:
 
-The same for `--mcts-below-root improved` beside it, which has no bar.
+- "rule": what the rule itself adds when both do equal work: select and backup on the table of
+  `tree_cost.py`, where every simulation of either opens a new node;
+- "walks": what its walks add in this decoding, to the same time per charged evaluation; other trees
+  are other walks;
+- "whole": the ratio of the whole times.
+
+The same for the noise and for `--mcts-below-root improved`. Only the rule at the root has a bar.
 """
 
 from __future__ import annotations
@@ -23,9 +29,10 @@ import dual_heads
 import networks
 import vmcts
 from searches import v_mcts_decoder
-from tree_cost import timed_walk
+from tree_cost import Model, timed_walk, walk_seconds
 
 BAR = 1.02
+ACTIONS = 20
 GUMBEL = {"root": "gumbel"}
 RULES: dict[str, dict[str, Any]] = {
     "pUCT": {},
@@ -69,27 +76,50 @@ class Side:
         return statistics.median(self._walks[1:])
 
 
+def equal_work(options: argparse.Namespace) -> dict[str, float]:
+    """Microseconds a simulation of each rule's walks where all open as many nodes; medians."""
+    clock = common.CLOCKS[options.clock]
+    model, batch = Model.random(ACTIONS), 32
+    times: dict[str, list[float]] = {name: [] for name in RULES}
+    for _ in range(5 * options.repeats):
+        for name, rules in RULES.items():
+            seconds = walk_seconds(model, batch, options.simulations, ACTIONS, clock, **rules)
+            times[name].append(1e6 * seconds / (batch * options.simulations))
+    return {name: statistics.median(several) for name, several in times.items()}
+
+
 def measure(options: argparse.Namespace, preset: str) -> Iterator[common.Comparison]:
     case = vmcts.make_case(options, preset)
     sides = {name: Side(case, options, preset, **rules) for name, rules in RULES.items()}
     seconds = common.alternate({name: side.run for name, side in sides.items()}, options)
+    alike = equal_work(options)
     puct = sides["pUCT"]
-    whole = seconds["pUCT"] / puct.charged  # seconds a charged evaluation
+    all_of_puct = 1e6 * seconds["pUCT"] / puct.charged  # a charged evaluation
+    walk_of_puct = 1e6 * puct.walk / puct.charged
     for name, side in sides.items():
         if side is puct:
             continue
-        added = side.walk / side.charged - puct.walk / puct.charged
+        walk = 1e6 * side.walk / side.charged
+        compared = f"V-MCTS ({preset}), {name} / pUCT"
         yield common.Comparison(
-            f"V-MCTS ({preset}), {name} / pUCT",
-            1 + added / whole,
-            common.at_most(BAR if side is sides["Gumbel root"] else None),
+            f"{compared}: rule",
+            1 + (alike[name] - alike["pUCT"]) / all_of_puct,
+            common.at_most(BAR if name == "Gumbel root" else None),
+            {"walk µs": alike[name], "of pUCT µs": alike["pUCT"], "all of pUCT µs": all_of_puct},
+        )
+        yield common.Comparison(
+            f"{compared}: walks",
+            1 + (walk - walk_of_puct) / all_of_puct,
+            None,
+            {"walk µs": walk, "of pUCT µs": walk_of_puct, "all of pUCT µs": all_of_puct},
+        )
+        yield common.Comparison(
+            f"{compared}: whole",
+            seconds[name] / seconds["pUCT"],
+            None,
             {
-                "whole": seconds[name] / seconds["pUCT"],
-                "walk µs": 1e6 * side.walk / side.charged,
-                "walk of pUCT µs": 1e6 * puct.walk / puct.charged,
-                "all of pUCT µs": 1e6 * whole,
                 "made / charged": side.made / side.charged,
-                "made / charged of pUCT": puct.made / puct.charged,
+                "of pUCT": puct.made / puct.charged,
             },
         )
 

@@ -125,9 +125,9 @@ class TimedEvaluator(TableEvaluator):
         return answers
 
 
-def new_search(batch: int, simulations: int, actions: int, max_len: int) -> Search:
+def new_search(batch: int, simulations: int, actions: int, max_len: int, **rules: Any) -> Search:
     constraints: Constraints = make_constraints(batch, eos=EOS, max_len=max_len)
-    given = {"simulations": simulations, "actions": actions, "c_puct": C_PUCT}
+    given = {"simulations": simulations, "actions": actions, "c_puct": C_PUCT, **rules}
     return make_decoder("mcts", given).search(Run(constraints))
 
 
@@ -150,18 +150,23 @@ def timed_walk(clock: Clock) -> Iterator[list[float]]:
         mcts_kernels.advance = walk
 
 
-def walk_seconds(model: Model, batch: int, simulations: int, actions: int, clock: Clock) -> float:
+def walk_seconds(
+    model: Model, batch: int, simulations: int, actions: int, clock: Clock, **rules: Any
+) -> float:
     """The part of `tree_seconds` that selects and backs up."""
     with timed_walk(clock) as durations:
-        tree_seconds(model, batch, simulations, actions, clock)
+        tree_seconds(model, batch, simulations, actions, clock, **rules)
     return sum(durations)
 
 
-def tree_seconds(model: Model, batch: int, simulations: int, actions: int, clock: Clock) -> float:
-    """Search time of one output token's fresh tree for `batch` sentences."""
+def tree_seconds(
+    model: Model, batch: int, simulations: int, actions: int, clock: Clock, **rules: Any
+) -> float:
+    """Search time of one output token's fresh tree for `batch` sentences; `rules` are options of
+    the decoder."""
     evaluator = TableEvaluator(model)
     begun = clock()
-    search = new_search(batch, simulations, actions, max_len=simulations + 2)
+    search = new_search(batch, simulations, actions, max_len=simulations + 2, **rules)
     seconds = clock() - begun
     evaluated = 0
     while evaluated < 1 + simulations:  # the root, then one new node a simulation

@@ -19,8 +19,9 @@ def test_that_there_are_five_hundred_trees() -> None:
 
 @pytest.mark.parametrize(("case", "found"), CASES, ids=[case.name for case, _ in CASES])
 def test_the_same_tokens_visits_and_values(case: Case, found: list[list[Found]]) -> None:
-    rules = {"root": "gumbel", "below_root": "improved"}
-    results, _ = run(case, search="mcts", trace=True, seed=case.seeds, **rules, **case.options)
+    rules = {"root": "gumbel", "below_root": "improved", "c_scale": 0.1}  # mctx's default
+    options = {**rules, **case.options}
+    results, _ = run(case, search="mcts", trace=True, seed=case.seeds, **options)
     for [hypothesis], expected in zip(results, found, strict=True):
         for step, by_mctx in zip(hypothesis.steps[:STEPS], expected, strict=True):
             assert step.token == by_mctx.token
