@@ -2,7 +2,7 @@
 
 One line a sentence:
 
-    {"id": 7, "source": "…", "reference": "…", "search": "sr", "charged": 950, "made": 412,
+    {"id": 7, "source": "…", "reference": "…", "search": "…", "charged": 950, "made": 412,
      "hypotheses": [{"text": "…", "tokens": ["▁Ein", …], "logprob": -3.2, "likelihood": 0.7,
                      "score": 0.81, "value": null, "metric": 0.81, "weight": 3.0, "visits": []}]}
 
