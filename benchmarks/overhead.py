@@ -132,19 +132,20 @@ class BareNetwork:
     def run(self) -> list[np.ndarray]:
         """The values of all batches, [n] each; their policies are computed and dropped."""
         member, stepper = self._member, self._member.stepper
-        stepper.begin(member.encode(self._sources))
+        member.begin(self._sources)
         values = []
         for call in self._record.calls:
             if isinstance(call, RecordedReading):
                 member.scores(member.unread.read(call.slots))
                 continue
-            stepper.reserve(call.capacity)
+            member.reserve(call.capacity)
             features = stepper.step(None, call.batch)  # a transformer's stepper reads no tree
             if call.read is None:
                 member.unread.write(call.batch.slots, features, call.capacity)
             elif call.read.any():
                 member.scores(unfinished_rows(features, ~call.read))
-            values.append(member.values(features)[: call.batch.num_requested].numpy())
+            read = member.values(features, None, call.batch).mean  # nor does a plain value head
+            values.append(read[: call.batch.num_requested].numpy())
         return values
 
 

@@ -35,7 +35,7 @@ SIZED = (
     "dtype",
 )
 PLOTTED = ("multiquery", "growth")
-CHECKPOINT = Path("dual-head", "checkpoint_best.pt")  # of `make demo`
+CHECKPOINT = Path("hybrid", "checkpoint_best.pt")  # a dual head of `make demo`
 TRAINED = ("exact_reuse", "leaves")
 
 

@@ -1,5 +1,6 @@
 """Stages that the demo and the study on Multi30k have in common, and what their commands share."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from examples.common.runner import Stage
@@ -7,6 +8,14 @@ from examples.common.runner import Stage
 # Paths are relative to the root of the repository, where `python -m examples.NAME` has to run.
 PLUGIN = ("--user-dir", "user_dir", "--task", "translation_mcts")
 SEED = "1"
+
+#: a value head on a policy that stays as it is, and how it is trained but for rate and length
+VALUE_ON_FROZEN_POLICY = (
+    *("--arch", "policy_with_value", "--freeze-policy"),
+    *("--criterion", "value", "--policy-weight", "0"),
+    *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
+    *("--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
+)
 
 #: how far fairseq-generate is, for `Stage.progress`
 DECODING_PROGRESS = r"(?P<done>\d+) / (?P<total>\d+) "
@@ -41,4 +50,19 @@ def binarise(subwords: Stage, languages: tuple[str, str], out: Path) -> Stage:
         ),
         output=out,
         reads=(subwords,),
+    )
+
+
+def join_scored(name: str, valid: Stage, train: Sequence[Stage], out: Path) -> Stage:
+    """Put the rows of several relabellings side by side, as training reads them."""
+    return Stage(
+        name=name,
+        title="put scored rows side by side",
+        command=(
+            *("python", "-m", "examples.common.join_scored", "--out", str(out)),
+            *("--valid", str(valid.output)),
+            *("--train", *(str(part.output) for part in train)),
+        ),
+        output=out,
+        reads=(valid, *train),
     )

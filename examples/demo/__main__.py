@@ -28,7 +28,16 @@ def main() -> int:
         "--encoder-steps", type=int, default=Sizes.encoder_steps, help="training of the metric"
     )
     parser.add_argument(
-        "--value-updates", type=int, default=Sizes.value_updates, help="training of each value"
+        "--value-updates", type=int, default=Sizes.value_updates, help="training of the value"
+    )
+    parser.add_argument(
+        "--hybrid-updates", type=int, default=Sizes.hybrid_updates, help="training of BLEU's value"
+    )
+    parser.add_argument(
+        "--value-sources", type=int, default=Sizes.value_sources, help="that the value learns from"
+    )
+    parser.add_argument(
+        "--judged-sources", type=int, default=Sizes.judged_sources, help="that values are judged by"
     )
     parser.add_argument(
         "--decoders",
@@ -52,6 +61,9 @@ def run(args: argparse.Namespace) -> None:
         args.updates,
         args.encoder_steps,
         args.value_updates,
+        args.hybrid_updates,
+        args.value_sources,
+        args.judged_sources,
     )
     decoders = tuple(decoder for decoder in DECODERS if decoder.name in args.decoders)
     plan = Plan(args.work, sizes, decoders)
@@ -86,7 +98,7 @@ def report(plan: Plan, runner: Runner) -> None:
         for decoder in plan.decoders
     ]
     print(f"\n{len(references)} test sentences\n{table(results)}\n{CAPTION}")
-    values = {"MLBERTScore": plan.train_dual_head(), "BLEU": plan.train_hybrid()}
+    values = {"MLBERTScore": plan.train_on_completions(), "BLEU": plan.train_hybrid()}
     qualities = [(name, value_quality(runner.log(training))) for name, training in values.items()]
     print("\nvalues of validation samples, every prefix")
     print(tabulate(qualities, tablefmt="plain"))

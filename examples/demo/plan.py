@@ -9,7 +9,9 @@ from examples.common.stages import (
     PLUGIN,
     RELABELLING_PROGRESS,
     SEED,
+    VALUE_ON_FROZEN_POLICY,
     binarise,
+    join_scored,
     split_into_subwords,
 )
 from examples.common.training_log import JSON_LOG, PROGRESS
@@ -28,7 +30,10 @@ class Sizes:
     pieces: int = 2000
     updates: int = 1200
     encoder_steps: int = 600
-    value_updates: int = 350
+    value_updates: int = 1000
+    hybrid_updates: int = 350
+    value_sources: int = 6000  # that the value is learned from
+    judged_sources: int = 150
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Plan:
         return self.work / "binarised"
 
     def checkpoint(self, model: str) -> Path:
-        """The checkpoint to decode with: "policy", "dual-head" or "hybrid"."""
+        """The checkpoint to decode with: "policy", "value" or "hybrid"."""
         return self.work / model / "checkpoint_best.pt"
 
     @property
@@ -69,8 +74,10 @@ class Plan:
             *self.supervised(),
             self.train_encoder(),
             self.relabel_for_bleu(),
-            self.relabel_for_mlbertscore(),
-            self.train_dual_head(),
+            self.judged_samples(),
+            self.complete(),
+            self.join(),
+            self.train_on_completions(),
             self.train_hybrid(),
             *decoding,
         ]
@@ -138,30 +145,78 @@ class Plan:
         )
 
     def relabel_for_bleu(self) -> Stage:
-        return self._relabel("bleu", "bleu", reads=(self.train_policy(),))
+        return self._relabel(
+            "relabel-bleu",
+            "translate the training data greedily and score it by BLEU",
+            ("--metric", "bleu", "--max-tokens", "4000"),
+            self.work / "scored-bleu",
+            reads=(self.train_policy(),),
+        )
 
-    def relabel_for_mlbertscore(self) -> Stage:
-        reads = (self.train_policy(), self.train_encoder())
-        return self._relabel("mlbertscore", self.metric, reads)
+    def complete(self) -> Stage:
+        """Rows for the value of MLBERTScore: what prefixes off the greedy path lead to."""
+        sources = ("--subset", "train", "--limit-sources", str(self.sizes.value_sources))
+        return self._relabel(
+            "completions",
+            "complete prefixes off the greedy path and score what they lead to by MLBERTScore",
+            (
+                *("--metric", self.metric, *sources, "--method", "completions"),
+                *("--samples", "2", "--temperature", "0.75,1"),
+            ),
+            self.work / "completions",
+            reads=(self.train_policy(), self.train_encoder()),
+        )
 
-    def _relabel(self, name: str, metric: str, reads: tuple[Stage, ...]) -> Stage:
-        out = self.work / f"scored-{name}"
+    def judged_samples(self) -> Stage:
+        """Samples that the value is judged by: can it tell the better one of two?"""
+        sources = ("--subset", "valid", "--limit-sources", str(self.sizes.judged_sources))
+        return self._relabel(
+            "samples",
+            "sample translations of validation sources, to judge values by",
+            ("--metric", self.metric, *sources, "--samples", "16", "--temperature", "0.75"),
+            self.work / "samples",
+            reads=(self.train_policy(), self.train_encoder()),
+        )
+
+    def join(self) -> Stage:
+        return join_scored(
+            "join", self.judged_samples(), [self.complete()], self.work / "scored-mlbertscore"
+        )
+
+    def _relabel(
+        self, name: str, title: str, options: tuple[str, ...], out: Path, reads: tuple[Stage, ...]
+    ) -> Stage:
         return Stage(
-            name=f"relabel-{name}",
-            title=f"translate the training data greedily and score it by {name}",
+            name=name,
+            title=title,
             command=(
                 *("fairseq-mcts-relabel", str(self.binarised), "--out", str(out)),
-                *("--path", str(self.checkpoint("policy")), "--metric", metric),
-                *("--post-process", "sentencepiece", "--max-tokens", "4000", "--cpu"),
+                *("--path", str(self.checkpoint("policy")), *options),
+                *("--post-process", "sentencepiece", "--cpu"),
             ),
             output=out,
             progress=RELABELLING_PROGRESS,
             reads=reads,
         )
 
-    def train_dual_head(self) -> Stage:
-        """Train the value of MLBERTScore, beside a policy that is to stay what it is."""
-        return self._train_both("dual-head", "value", self.relabel_for_mlbertscore())
+    def train_on_completions(self) -> Stage:
+        """Train the value of MLBERTScore, on a policy that stays what it is."""
+        updates, out = str(self.sizes.value_updates), self.checkpoint("value").parent
+        return Stage(
+            name="train-value",
+            title="train a value head for MLBERTScore on the frozen policy",
+            command=(
+                *("fairseq-train", str(self.join().output), *PLUGIN, "--cpu", *JSON_LOG),
+                *("--log-interval", "25", "--seed", SEED, *VALUE_ON_FROZEN_POLICY),
+                *("--policy-path", str(self.checkpoint("policy")), "--lr", "0.002"),
+                *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "4000"),
+                *("--no-epoch-checkpoints", "--save-dir", str(out)),
+            ),
+            output=out,
+            progress=PROGRESS,
+            total=self.sizes.value_updates,
+            reads=(self.join(),),
+        )
 
     def train_hybrid(self) -> Stage:
         """Train the value of BLEU, which depends on a reference that decoding does not see."""
@@ -178,7 +233,7 @@ class Plan:
                 # a weight greater than in the paper: the training is short
                 *("--value-preset", "paper", "--value-weight", "1"),
             ),
-            updates=self.sizes.value_updates,
+            updates=self.sizes.hybrid_updates,
             warmup=50,
             out=self.checkpoint(model).parent,
         )
@@ -220,7 +275,7 @@ class Plan:
     def decode(self, decoder: Decoder) -> Stage:
         training = {
             "policy": self.train_policy,
-            "dual-head": self.train_dual_head,
+            "value": self.train_on_completions,
             "hybrid": self.train_hybrid,
         }
         reads: tuple[Stage, ...] = (training[decoder.model](),)

@@ -37,11 +37,14 @@ class HeldOut:
 def value_quality(log: Path) -> str:
     """What the last validation of a value's training says of it, in words."""
     last = last_validation(log)
-    return (
+    said = (
         f"mean absolute error {last['value_mae']:.4f} (of always saying the mean score: "
         f"{last['value_mae_of_mean']:.4f}), correlation {last['value_pearson']:.2f}, "
         f"of finished samples {last['value_pearson_finished']:.2f}"
     )
+    if "value_pearson_within" in last:
+        said += f", among those of one source {last['value_pearson_within']:.2f}"
+    return said
 
 
 def score(

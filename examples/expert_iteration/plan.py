@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples.common.runner import Stage
-from examples.common.stages import DECODING_PROGRESS, PLUGIN, RELABELLING_PROGRESS, SEED
+from examples.common.stages import (
+    DECODING_PROGRESS,
+    PLUGIN,
+    RELABELLING_PROGRESS,
+    SEED,
+    VALUE_ON_FROZEN_POLICY,
+    join_scored,
+)
 from examples.common.training_log import JSON_LOG, PROGRESS
 
 #: the searches that are compared, at one budget
@@ -125,17 +132,8 @@ class Plan:
     def join(self, number: int) -> Stage:
         """The rows of all rounds so far as one folder."""
         parts = [self.relabel(one) for one in range(number + 1)]
-        samples, out = self.judged_samples(), self.work / f"data-{number}"
-        return Stage(
-            name=f"join-{number}",
-            title=f"put the rows of {number + 1} rounds side by side",
-            command=(
-                *("python", "-m", "examples.expert_iteration.join", "--out", str(out)),
-                *("--valid", str(samples.output)),
-                *("--train", *(str(part.output) for part in parts)),
-            ),
-            output=out,
-            reads=(samples, *parts),
+        return join_scored(
+            f"join-{number}", self.judged_samples(), parts, self.work / f"data-{number}"
         )
 
     def train(self, number: int) -> Stage:
@@ -149,11 +147,8 @@ class Plan:
             title=f"round {number}: learn the value",
             command=(
                 *("fairseq-train", str(self.join(number).output), *PLUGIN, "--cpu", *JSON_LOG),
-                *("--arch", "policy_with_value", "--policy-path", str(self.given.policy)),
-                *("--freeze-policy", "--criterion", "value", "--policy-weight", "0", *begin),
-                *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
-                *("--lr", rate, "--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
-                *("--total-num-update", str(updates), "--max-update", str(updates)),
+                *(*VALUE_ON_FROZEN_POLICY, "--policy-path", str(self.given.policy), *begin),
+                *("--lr", rate, "--total-num-update", str(updates), "--max-update", str(updates)),
                 *("--max-tokens", "4000", "--no-epoch-checkpoints", "--save-dir", str(folder)),
                 *("--log-interval", "50", "--seed", SEED),
             ),

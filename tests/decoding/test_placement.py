@@ -92,6 +92,8 @@ def test_a_step_reads_nothing_back_from_the_device(kind: str) -> None:
         num_requested=len(depths),
         start_token=2,
         slots=torch.empty(4, dtype=torch.long, device=meta),
+        numpy_slots=np.zeros(4, np.int32),
+        parents=np.zeros(4, np.int32),
         tokens=torch.empty(4, dtype=torch.long, device=meta),
         depths=torch.empty(4, dtype=torch.long, device=meta),
         longest=4,
@@ -99,9 +101,10 @@ def test_a_step_reads_nothing_back_from_the_device(kind: str) -> None:
         numpy_paths=np.where(np.arange(16) <= depths[:, None], 1, -1).astype(np.int32),
         dtype=torch.float32,
     )
-    features = member.stepper.step(new_tree(20, 1), batch)
+    tree = new_tree(20, 1)
+    features = member.stepper.step(tree, batch)
     assert features.shape == (4, width) and features.device.type == "meta"
     assert member.scores(features).device.type == "meta"
-    assert member.values(features).shape == (4,)
+    assert member.values(features, tree, batch).mean.shape == (4,)
     member.unread.write(batch.slots, features, 20)
     assert member.unread.read(batch.slots).shape == features.shape

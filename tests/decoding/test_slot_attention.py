@@ -35,6 +35,8 @@ def make_batch(dice: np.random.Generator, sentences: Sequence[int] = range(5)) -
         num_requested=len(DEPTHS),
         start_token=2,
         slots=torch.tensor(own, dtype=torch.long),
+        numpy_slots=np.array(own, np.int32),
+        parents=np.full(len(DEPTHS), NO_NODE, np.int32),  # not read here
         tokens=torch.zeros(len(DEPTHS), dtype=torch.long),
         depths=torch.tensor(DEPTHS),
         longest=max(DEPTHS) + 1,

@@ -16,7 +16,8 @@ DECODERS = ["greedy", "beam", "mcts-value", "mcts-rollout", "vgbs-bleu"]
 
 def run_demo(work: Path) -> str:
     sizes = {"train-pairs": 8000, "held-out-pairs": 101, "updates": 400}
-    sizes |= {"encoder-steps": 120, "value-updates": 60}
+    sizes |= {"encoder-steps": 120, "value-updates": 60, "hybrid-updates": 60}
+    sizes |= {"value-sources": 300, "judged-sources": 20}
     options = [text for name, size in sizes.items() for text in (f"--{name}", str(size))]
     options += ["--decoders", *DECODERS]
     scripts = str(Path(sys.executable).parent)

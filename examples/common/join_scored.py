@@ -1,6 +1,6 @@
 """Puts scored folders side by side, as training reads them: train, train1, … and valid.
 
-python -m examples.expert_iteration.join --out FOLDER --valid FOLDER --train FOLDER…
+python -m examples.common.join_scored --out FOLDER --valid FOLDER --train FOLDER…
 """
 
 import argparse
