@@ -10,7 +10,8 @@ def test_every_option_of_the_decoders_is_explained() -> None:
     command = [sys.executable, "-m", "fairseq_mcts"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    explained = done.stdout.split()  # a switch may end its line, others are followed by a name
     for name in search_field_names():
-        assert f"--{name.replace('_', '-')} " in done.stdout
+        assert f"--{name.replace('_', '-')}" in explained
     for other in ("--freeze-policy", "--value-weight", "--distance-weight", "--eval-search "):
         assert other in done.stdout

@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
 from fairseq_mcts.cli.sweep_grid import grid, parse_options
-from fairseq_mcts.cli.sweep_results import Trial, TrialStore, as_text
+from fairseq_mcts.cli.sweep_results import Trial, TrialStore, as_text, best_of
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.register import register
 
@@ -56,6 +57,13 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="folder for the translations and scores of every setting",
     )
+    group.add_argument(
+        "--write-settings",
+        type=Path,
+        metavar="FILE",
+        help="file for the best setting, which all commands that decode read by --search-settings "
+        "(default: best.json in the folder of --sweep-out)",
+    )
     return parser
 
 
@@ -67,11 +75,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Try what has not been tried, print the table."""
-    from fairseq_mcts.cli.sweep_decoding import SubsetDecoder, check_options
+    """Try what has not been tried, print the table, write the best setting."""
+    from fairseq_mcts.cli.sweep_best import flags_beside, refuse_missing_folder, write_best
+    from fairseq_mcts.cli.sweep_decoding import SubsetDecoder, check_options, generator_options
 
     options, cfg = _parse(arguments)
     refuse_below_one(options, "sweep_sentences")
+    if options.write_settings is not None:
+        refuse_missing_folder(options.write_settings, options.sweep_out)
     settings = grid(parse_options(options.sweep, _sweepable()))
     # a value that some option refuses is found before anything is decoded
     configurations = [_parse([*arguments, *setting.flags()])[1] for setting in settings]
@@ -98,6 +109,18 @@ def run(arguments: Sequence[str]) -> None:
     print(f"\n{len(decoder.sources)} sentences\n{as_text(settings, trials, metrics)}")
     for metric in metrics:
         print(f"{metric.name}: {metric.signature()}")
+    best = best_of(trials, metrics[0].name)
+    best_options = generator_options(configurations[best])
+    origin = {
+        "command": shlex.join([PROGRAM, *arguments]),
+        "subset": cfg.dataset.gen_subset,
+        "sentences": len(decoder.sources),
+        "settings": len(settings),
+    }
+    path = options.write_settings or options.sweep_out / "best.json"
+    write_best(path, settings[best], best_options, trials[best], metrics[0].name, origin)
+    flags = ["--search-settings", str(path), *flags_beside(best_options)]
+    print(f"to decode so: {shlex.join(flags)}")
 
 
 def _parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:

@@ -17,9 +17,11 @@ from fairseq_mcts.cli.sweep_grid import Setting
 from fairseq_mcts.cli.sweep_results import Trial
 from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.generators.decoding_checks import OF_FILES, check_decoding
+from fairseq_mcts.generators.search_settings import resolve
 from fairseq_mcts.metrics import Metric
 from fairseq_mcts.metrics.text import text_decoders
 from fairseq_mcts.models.checkpoints import load_models
+from fairseq_mcts.search.decoder import Decoder
 from fairseq_mcts.tasks.search_config import search_field_names
 
 
@@ -139,13 +141,22 @@ def check_options(cfg: Any) -> None:
         raise ValueError(f"--lm-path {options.lm_path}: not in a sweep; use fairseq-generate")
     if options.score_reference:
         raise ValueError("--score-reference: decodes nothing, so there is nothing to sweep")
+    decoder_of(options)
+
+
+def decoder_of(options: Namespace) -> Decoder[Any]:
+    """The decoder that `generator_options` ask for."""
     settings = {name: getattr(options, name, None) for name in search_field_names()}
-    check_decoding(settings, options, GenerationConfig())
+    return check_decoding(settings, options, GenerationConfig())
 
 
 def generator_options(cfg: Any) -> Namespace:
-    """What decides about translations in a configuration: fairseq's options and the searches'."""
+    """What decides about translations in a configuration: fairseq's options and the searches'.
+
+    What they say in a file of --search-settings stands in its place.
+    """
     searches = {
         name: getattr(cfg.task, name) for name in search_field_names() if name not in OF_FILES
     }
-    return Namespace(**{**dict(cfg.generation), **searches})
+    searches, generation = resolve(searches, Namespace(**cfg.generation))
+    return Namespace(**{**vars(generation), **searches})

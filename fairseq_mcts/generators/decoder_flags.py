@@ -6,7 +6,12 @@ from typing import Any, NamedTuple
 
 from fairseq_mcts.search.decoder import Decoder
 from fairseq_mcts.search.options import OptionError, OptionInfo, Spelling
-from fairseq_mcts.search.registry import decoder_class, decoder_names, make_decoder
+from fairseq_mcts.search.registry import (
+    decoder_class,
+    decoder_names,
+    fairseqs_own_decoder,
+    make_decoder,
+)
 
 # options that all decoders have in common, and the configuration's fields for them
 _COMMON = {"search": "search", "budget": "search_budget", "preset": "search_preset"}
@@ -83,9 +88,44 @@ def presets() -> dict[str, list[str]]:
     return found
 
 
+def chosen_search(settings: Mapping[str, Any]) -> str:
+    """The decoder that fields of a configuration name, or fairseq's own."""
+    name = settings["search"]
+    return fairseqs_own_decoder() if name is None else str(name)
+
+
 def decoder_from_settings(settings: Mapping[str, Any]) -> Decoder[Any]:
     """The decoder that fields of a configuration ask for; those of other decoders are refused."""
-    name = str(settings["search"])
+    decoder, given = _made_and_given(settings)
+    try:
+        decoder.refuse_unread(given)
+    except OptionError as error:
+        raise ValueError(error.spelt(as_flag(decoder.name))) from error
+    return decoder
+
+
+def unread_fields(settings: Mapping[str, Any]) -> set[str]:
+    """The fields of a configuration that the decoder they ask for has no use for as it is set."""
+    decoder, given = _made_and_given(settings)
+    return {f"{decoder.name}_{option}" for option in unread_options(decoder, given)}
+
+
+def unread_options(decoder: Decoder[Any], given: Mapping[str, Any]) -> set[str]:
+    """The options among those `given` that the decoder has no use for as it is set."""
+    return {option for option, value in given.items() if not _reads(decoder, option, value)}
+
+
+def _reads(decoder: Decoder[Any], option: str, value: Any) -> bool:
+    try:
+        decoder.refuse_unread({option: value})
+    except OptionError:
+        return False
+    return True
+
+
+def _made_and_given(settings: Mapping[str, Any]) -> tuple[Decoder[Any], dict[str, Any]]:
+    """The decoder, and its options that the fields of a configuration set."""
+    name = chosen_search(settings)
     given: dict[str, Any] = {}
     for field, one in decoder_flags().items():
         value = settings.get(field)
@@ -111,10 +151,9 @@ def decoder_from_settings(settings: Mapping[str, Any]) -> Decoder[Any]:
             preset=None if preset is None else str(preset),
             budget=settings["search_budget"],
         )
-        decoder.refuse_unread(given)
     except OptionError as error:
         raise ValueError(error.spelt(as_flag(name))) from error
-    return decoder
+    return decoder, given
 
 
 def _parsed(cls: type[Decoder[Any]], option: str, value: Any) -> Any:

@@ -25,6 +25,8 @@ OF_TREES = ("search_trees", "search_tree_sentences", "search_tree_steps")
 #: what is written beside the translations, which do not depend on it
 OF_FILES = (*OF_TREES, "search_json")
 
+DEFAULT_VALUE_READ = "mean"
+
 
 def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) -> Decoder[Any]:
     """The decoder that the configuration's fields `settings` ask for.
@@ -60,7 +62,7 @@ def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) 
 
 def value_caution(settings: Mapping[str, Any]) -> float:
     """How many standard deviations below their means values are read."""
-    return parse_value_read(settings["value_read"] or "mean")
+    return parse_value_read(settings["value_read"] or DEFAULT_VALUE_READ)
 
 
 def refuse_misspelt(given: Iterable[str], known: Iterable[str]) -> None:

@@ -38,8 +38,9 @@ class EvalSearch:
             return
         if not self._cfg.eval_bleu:
             raise ValueError("--eval-search needs --eval-bleu and its options for text")
-        if not decoder_class(str(self._cfg.search)).is_fairseqs_own:
-            raise ValueError(f"--search {self._cfg.search}: give either this or --eval-search")
+        search = self._cfg.search
+        if search is not None and not decoder_class(str(search)).is_fairseqs_own:
+            raise ValueError(f"--search {search}: give either this or --eval-search")
 
     def decoding_options(self) -> tuple[Namespace, Namespace | None]:
         """What --eval-bleu decodes with, and what --eval-search does if it is wanted.

@@ -80,7 +80,19 @@ def _common_fields() -> list[Field]:
     )
     meanings = "; ".join(f"{name}: {', '.join(flags)}" for name, flags in presets().items())
     return [
-        _field("search", _searches(), fairseqs_own_decoder(), f"how to decode. {searches}"),
+        _field(
+            "search",
+            Optional[_searches()],
+            None,  # so that one that is given can be told from one that is not
+            f"how to decode (default: {fairseqs_own_decoder()}). {searches}",
+        ),
+        _field(
+            "search_settings",
+            Optional[str],
+            None,
+            "JSON file with a decoder, its options and its budget, as fairseq-mcts-sweep writes "
+            "it; what else is given on the command line wins over it",
+        ),
         _field(
             "search_budget",
             Optional[int],

@@ -31,14 +31,15 @@ from fairseq_mcts.data.value_range import (
 from fairseq_mcts.generators.candidate_file import CandidateFile
 from fairseq_mcts.generators.decoding_checks import check_decoding, refuse_misspelt
 from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
-from fairseq_mcts.generators.search_generator import sentence_numbers
+from fairseq_mcts.generators.search_generator import SearchGenerator, sentence_numbers
+from fairseq_mcts.generators.search_settings import resolve, settable_fields
 from fairseq_mcts.models.checkpoints import NO_POLICY, holds_only_a_value
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
 from fairseq_mcts.models.value_head import has_value_head
 from fairseq_mcts.scoring.sources import SOURCES
 from fairseq_mcts.search import Decoder
-from fairseq_mcts.search.registry import decoder_class, on_registration
+from fairseq_mcts.search.registry import on_registration
 from fairseq_mcts.tasks.eval_search import EvalSearch
 from fairseq_mcts.tasks.generator_factory import GeneratorFactory
 from fairseq_mcts.tasks.input_lines import InputLines
@@ -232,9 +233,14 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             return super().build_generator(models, args)
         names = search_field_names()
         settings = {name: getattr(args, name, getattr(self.cfg, name, None)) for name in names}
+        if getattr(args, "search_settings", None) is not None:
+            # the file of a call takes the place of what a checkpoint's configuration holds
+            own = {name: getattr(args, name, None) for name in settable_fields()}
+            settings.update(own)
         defaults = GenerationConfig()
         given = args if hasattr(args, "keys") else vars(args)
         refuse_misspelt(given, [*names, *vars(defaults)])
+        settings, args = resolve(settings, args)
         decoder = check_decoding(settings, args, defaults)
         generator = self._search_generator(
             models,
@@ -293,7 +299,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             SOURCES.announce(self._source_texts(sample))
         elif (
             self.cfg.search_post_process is not None
-            and decoder_class(str(self.cfg.search)).is_fairseqs_own
+            and not isinstance(generator, SearchGenerator)
             and not self._eval_search.is_wanted
             and candidate_file is None
         ):

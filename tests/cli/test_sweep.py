@@ -10,6 +10,7 @@ import pytest
 from fairseq_mcts.cli import sweep
 from fairseq_mcts.metrics.system_output import read_system
 from tests.generators.conftest import trained  # noqa: F401 - a fixture
+from tests.generators.harness import run_generate
 from tests.generators.trained import Trained
 
 SENTENCES = 12
@@ -56,6 +57,12 @@ def test_each_setting_translates_as_fairseq_generate_does(
 
     shown = capsys.readouterr().out
     best = max(found.values(), key=lambda trial: trial["scores"]["bleu"])
+    settings = tmp_path / "out" / "best.json"
+    assert f"to decode so: --search-settings {settings}\n" in shown
+    by_file = ("--post-process", "sentencepiece", "--search-settings", str(settings))
+    run_generate(trained, *by_file, results=tmp_path / "by-file")
+    generated = read_system(tmp_path / "by-file" / "generate-test.txt").hypotheses[:SENTENCES]
+    assert best["hypotheses"] == generated
     assert f"best by bleu: {' '.join(best['flags'])}\n" in shown
     assert f"{SENTENCES} sentences" in shown
 
@@ -82,6 +89,43 @@ def test_a_second_run_tries_only_what_is_new(
 
 
 @pytest.mark.slow
+def test_the_best_is_what_another_sweep_may_start_from(
+    trained: Trained,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out, tuned = tmp_path / "out", tmp_path / "tuned.json"
+    sweep.main(
+        arguments(
+            *(trained, out, "--search", "vgbs", "--search-budget", "6"),
+            *("--sweep", "vgbs-alpha=0.3", "--sweep", "max-len-b=9,12"),
+            *("--write-settings", str(tuned), "--value-path", str(trained.dual)),
+        )
+    )
+    assert not (out / "best.json").exists()
+    assert f"--search-settings {tuned} --value-path {trained.dual}\n" in capsys.readouterr().out
+    found = json.loads(tuned.read_text())
+    scores = [(trial["scores"]["bleu"], trial["flags"][-1]) for trial in trials(out).values()]
+    length = int(max(scores)[1])
+    assert (found["search"], found["budget"]) == ("vgbs", 6)
+    assert found["options"] == {
+        **{"vgbs-alpha": 0.3, "vgbs-temperature": 1.0, "vgbs-value-scale": "plain"},
+        **{"value-read": "mean", "max-len-b": length},
+    }
+    assert found["tuned_for"]["metric"] == "bleu"
+    assert found["tuned_for"]["score"] == found["how"]["scores"]["bleu"] == max(scores)[0]
+    assert found["how"]["sentences"] == SENTENCES
+    assert found["how"]["given_beside"] == f"--value-path {trained.dual}"
+
+    [best] = [one for one in trials(out).values() if one["flags"][-1] == str(length)]
+    given = ("--search-settings", str(tuned), "--value-path", str(trained.dual))
+    sweep.main(arguments(trained, out, *given, "--sweep", "vgbs-alpha=0.3,0.9"))
+    assert trials(out)["--vgbs-alpha 0.3"]["hypotheses"] == best["hypotheses"]
+    assert trials(out)["--vgbs-alpha 0.9"]["hypotheses"] != best["hypotheses"]
+    assert json.loads((out / "best.json").read_text())["options"]["max-len-b"] == length
+
+
+@pytest.mark.slow
 def test_beam_sizes_are_swept_too(
     trained: Trained,  # noqa: F811
     tmp_path: Path,
@@ -94,6 +138,16 @@ def test_beam_sizes_are_swept_too(
         r"^ +([14]) +[\d.]+ +[\d.]+ +([\d.]+) +([\d.]+) ", capsys.readouterr().out, re.M
     )
     assert [row[0] for row in rows] == ["1", "4"]
+    best = max((trial["scores"]["bleu"], trial["flags"][-1]) for trial in found.values())
+    settings = json.loads((tmp_path / "best.json").read_text())
+    assert settings["options"] == {"beam-normalization": "length", "beam": int(best[1])}
+    run_generate(
+        trained,
+        *("--post-process", "sentencepiece", "--search-settings", str(tmp_path / "best.json")),
+        results=tmp_path / "results",
+    )
+    generated = read_system(tmp_path / "results" / "generate-test.txt").hypotheses[:SENTENCES]
+    assert found[f"--beam {best[1]}"]["hypotheses"] == generated
 
 
 @pytest.mark.slow
@@ -120,6 +174,14 @@ def test_prefixes_are_forced(trained: Trained, tmp_path: Path) -> None:  # noqa:
         (("--sweep", "beam=1", "--lm-path", "lm.pt"), "--lm-path lm.pt: not in a sweep"),
         (("--sweep", "beam=1", "--score-reference"), "--score-reference: decodes nothing"),
         (("--search", "mcts", "--sweep", "mcts-simulations=2,0"), "--mcts-simulations: must be"),
+        (
+            ("--sweep", "beam=1", "--write-settings", "no/x.json"),
+            "--write-settings no/x.json: ther",
+        ),
+        (
+            ("--sweep", "beam=1", "--search-settings", "none"),
+            "--search-settings none: no such file",
+        ),
     ],
 )
 def test_refusals_name_the_option(

@@ -1,5 +1,7 @@
 """The searches through fairseq's hub interface."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,6 +34,25 @@ def test_translate_takes_a_search_and_its_options(hub: Any, trained: Trained) ->
     assert (
         hub.translate(sources[0], search="mcts", mcts_simulations=8, mcts_c_puct=20.0) == found[0]
     )
+
+
+def test_a_file_with_settings_stands_for_the_options(
+    hub: Any, trained: Trained, tmp_path: Path
+) -> None:
+    sources = trained.lines("test.en")[:12]
+    options = {"mcts-simulations": 8, "mcts-c-puct": 20.0, "max-len-b": 9}
+    path = tmp_path / "tuned.json"
+    path.write_text(json.dumps({"search": "mcts", "options": options}))
+    expected = hub.translate(
+        sources, search="mcts", mcts_simulations=8, mcts_c_puct=20.0, max_len_b=9
+    )
+    assert hub.translate(sources, search_settings=str(path)) == expected
+    assert hub.translate(sources, search="mcts", max_len_b=9) != expected
+    assert hub.translate(
+        sources, search_settings=str(path), mcts_simulations=2, max_len_b=200
+    ) == hub.translate(sources, search="mcts", mcts_simulations=2, mcts_c_puct=20.0, max_len_b=9)
+    with pytest.raises(ValueError, match=r"is for --search mcts, not for --search vgbs"):
+        hub.translate(sources, search="vgbs", search_settings=str(path))
 
 
 def test_generate_returns_what_the_search_knows(hub: Any, trained: Trained) -> None:

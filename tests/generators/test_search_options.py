@@ -70,11 +70,13 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "beam_normalization": ({**BEAM, "lenpen": 2.0}, "gnmt"),
 }
 NEED_A_METRIC = {"mcts_terminal", "sr_rank_by"}
-#: shown in test_memory.py, test_prefetch.py, test_tree_recorder.py and test_candidate_file.py
+#: shown in test_memory.py, test_prefetch.py, test_search_settings.py, test_tree_recorder.py and
+#: test_candidate_file.py
 ELSEWHERE = {
     "search_json": "file",
     "mcts_prefetch": 3,
     "search_memory": 1.0,
+    "search_settings": "tuned.json",
     "search_trees": "folder",
     "search_tree_sentences": "1",
     "search_tree_steps": "1",

@@ -1,5 +1,6 @@
 """fairseq-train with the criterions value and hybrid: what validation says, what is saved."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +111,14 @@ def test_validate_repeats_what_training_said(trained: str, fairseq: Any) -> None
 
 
 def test_a_search_for_a_metric_is_validated_too(fairseq: Any) -> None:
+    settings = {"search": "sr", "options": {"sr-samples": 2, "sr-rank-by": "metric"}}
+    (fairseq.folder / "sr.json").write_text(json.dumps(settings))
     output = fairseq.run(
         "train",
         *("bin", "--task", "translation_mcts", "--arch", "multiquery_transformer_tiny", *SMALL),
         *("--criterion", "cross_entropy", *STEPS, "--max-update", "1", "--no-save"),
         *("--eval-bleu", "--eval-bleu-args", '{"beam": 1, "max_len_b": 6}', "--eval-search", "sr"),
-        *("--eval-search-sentences", "4", "--sr-samples", "2", "--sr-rank-by", "metric"),
+        *("--eval-search-sentences", "4", "--search-settings", "sr.json"),
         *("--search-metric", "vowels", "--search-post-process", "sentencepiece"),
     )
     [log] = json_logs(output, "valid")
