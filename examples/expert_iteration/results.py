@@ -41,7 +41,7 @@ def table(plan: Plan, runner: Runner, held_out: HeldOut) -> str:
     output = f"generate-{plan.given.subset}.txt"
     beam = read_system(plan.work / "decoded" / "beam" / output).hypotheses
     beam_statistics = metric.statistics(beam, others)
-    beam_chrf = chrf.corpus_score(beam, held_out.references)
+    beam_chrf = 100 * chrf.corpus_score(beam, held_out.references)
     beam_score = metric.aggregate(beam_statistics.sum(axis=0))
     rows: list[Sequence[object]] = [["", "beam", beam_score, "", "", beam_chrf, "", ""]]
     for number in range(plan.sizes.rounds + 1):
@@ -57,7 +57,7 @@ def table(plan: Plan, runner: Runner, held_out: HeldOut) -> str:
             rows.append(
                 [
                     *(number, decoder, paired.score, paired.difference, paired.p_value),
-                    chrf.corpus_score(hypotheses, held_out.references),
+                    100 * chrf.corpus_score(hypotheses, held_out.references),
                     *(float(np.mean(values) - np.mean(true)), within),
                 ]
             )

@@ -56,5 +56,5 @@ def test_demo_trains_and_decodes_and_is_quick_the_second_time(tmp_path: Path) ->
 
     again = run_demo(tmp_path)
 
-    assert again.count("already done") == 14
+    assert again.count("already done") == 16
     assert again[again.index("test sentences") :] == shown[shown.index("test sentences") :]
