@@ -172,13 +172,30 @@ def test_the_commands_of_the_documentation_run(folder: Path, value: None) -> Non
         "policy.pt": "model/checkpoint_best.pt",
         "value.pt": "value/checkpoint_last.pt",
         "mlbertscore:model=FOLDER": "letters",
+        "8000": "80",
+        "150": "5",
         "5000:10000": "50:60",
         "grown": "grown as documented",
-        "scored": "scored as documented",
+        "2000": "4",
+        "user_dir": str(REPOSITORY / "user_dir"),
+        "--save-dir": "--no-epoch-checkpoints",
+        "value": "--save-dir=documented-value",
+        "value/checkpoint_best.pt": "documented-value/checkpoint_best.pt",
     }
+
+    def of_tests(command: str) -> list[str]:
+        return [names.get(one, one) for one in shlex.split(command.replace("\\\n", " "))]
+
     for command in commands:
-        arguments = [names.get(one, one) for one in shlex.split(command.replace("\\\n", " "))]
-        relabelled(folder, *arguments, "--cpu", "--max-len-b", "12")
+        relabelled(folder, *of_tests(command), "--cpu", "--max-len-b", "12")
     out = folder / "grown as documented"
     rows = [np.load(SplitNames(out, split, "en", "de").rows) for split in ("train", "train1")]
-    assert [len(set(one["source"].tolist())) for one in rows] == [90, 10]
+    assert [len(set(one["source"].tolist())) for one in rows] == [80, 10]
+
+    training_command = re.search(r"^fairseq-train (grown (?:[^\\\n]|\\\n)*)$", page, re.M)
+    assert training_command is not None
+    # "value" is a criterion and a folder: only the last one is the folder
+    arguments = of_tests(training_command[1])
+    arguments[arguments.index("--criterion") + 1] = "value"
+    succeed(partial(logged, train.cli_main), folder, *arguments, "--cpu")
+    assert (folder / "documented-value" / "checkpoint_best.pt").is_file()
