@@ -1,7 +1,7 @@
 """The file of --search-settings: how to search, as a sweep found it or a user wrote it down.
 
     {
-      "search": "mcts",
+      "search": "NAME",
       "budget": 50,
       "options": {"mcts-c-puct": 4.0, "mcts-backup": "mean", "max-len-b": 100},
       "tuned_for": …,
