@@ -179,7 +179,10 @@ def test_another_size_than_that_of_the_policy_to_start_from(refused: Any, policy
     [
         (("--policy-loss", "nll", "--teacher-path", "some.pt"), "--teacher-path: not with"),
         (("--policy-weight", "0", "--label-smoothing", "0.1"), "--label-smoothing: belongs to"),
-        (("--policy-loss", "nll", "--hl-gauss-sigma", "2"), "--hl-gauss-sigma: belongs to"),
+        (
+            ("--policy-loss", "nll", "--value-preset", "paper", "--hl-gauss-sigma", "2"),
+            "--hl-gauss-sigma: belongs to",
+        ),
         (("--policy-loss", "kl"), "--policy-loss kl needs --teacher-path"),
     ],
 )

@@ -38,11 +38,11 @@ SPECS = ("vgbs:alpha=0.8,beam=4", "mcts:simulations=8,actions=5")
 
 @pytest.fixture(scope="module")
 def value(folder: Path, greedy: Path) -> None:
-    """A value that knows little, but has opinions."""
+    """A value that knows little, but has opinions, and the policy beside it."""
     options = training("value")
     options[options.index("multiquery_transformer_tiny")] = "dual_head_multiquery_transformer_tiny"
     options[options.index("label_smoothed_cross_entropy")] = "value"
-    more = ("--policy-weight", "0", "--max-epoch", "2")
+    more = ("--policy-loss", "nll", "--max-epoch", "2")
     succeed(partial(logged, train.cli_main), folder, "greedy", *options, *more)
 
 
