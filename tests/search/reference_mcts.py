@@ -42,7 +42,7 @@ class MctsOptions:
     gumbel_actions: int = 16
     gumbel_scale: float = 0.0
     c_visit: float = 50.0
-    c_scale: float = 0.02
+    c_scale: float = 0.05
 
 
 class Node:

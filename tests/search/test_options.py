@@ -35,7 +35,7 @@ def same(first: dict[str, Any], second: dict[str, Any]) -> bool:
                 "below_root": "puct",
             },
         ),
-        ("mcts", {"gumbel_actions": 16, "gumbel_scale": 0.0, "c_scale": 0.02, "c_visit": 50.0}),
+        ("mcts", {"gumbel_actions": 16, "gumbel_scale": 0.0, "c_scale": 0.05, "c_visit": 50.0}),
         ("mcts", {"power": 4.0}),
         ("vgbs", {"beam": 7, "alpha": 0.5, "temperature": 1.0, "value_scale": "plain"}),
         ("vgbs", {"value_bounds": (1e-6, 1.0)}),

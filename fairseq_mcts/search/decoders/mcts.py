@@ -100,12 +100,12 @@ class MctsOptions(DecoderOptions):
         grid=tuple(BELOW_ROOT),
     )
     c_scale: float = option(
-        0.02,
+        0.05,
         "weight of values beside log priors: σ(q) = c_scale (c_visit + most visits of a child) q, "
         "where q is rescaled to [0, 1]",
         check=not_negative,
         only_with={"root": "gumbel", "below_root": "improved"},
-        grid=(0.01, 0.02, 0.05, 0.1),
+        grid=(0.01, 0.02, 0.05, 0.1, 0.2),
     )
     c_visit: float = option(
         50.0,
