@@ -42,7 +42,7 @@ class ComparingValues:
     def bytes_per_slot(self) -> int:
         numbers = self._features.size(1) + self._sums.size(1)
         if self._sources is not None:
-            numbers += self._sources.best[:1].numel() or self._sources.said[0, :, :, 0].numel()
+            numbers += self._sources.best.size(1) * self._sources.best.size(2)
         return numbers * self._features.element_size()
 
     def begin(self, encoder_out: EncoderOut) -> None:
