@@ -73,17 +73,18 @@ def test_rows_that_are_drawn_are_the_same_after_a_kill(
     def options(save_dir: str) -> list[str]:
         return [
             *("grouped", *value_options(save_dir, "--policy-weight", "0")[1:]),
-            *("--rows-per-source", "2", "--batch-size", "16", "--max-epoch", "5"),
+            *("--rows-per-source", "2", "--batch-size", "6", "--max-epoch", "3"),
             *("--log-interval", "1", "--save-interval-updates", "2", "--disable-validation"),
         ]
 
     log = fairseq.run("train", *options("whole groups"))
     assert "grouped train: 300 scored rows of 60 sources" in log
     whole = losses_by_update(log)
-    updates = len(whole) // 5
-    assert len(whole) == 5 * updates
+    updates = len(whole) // 3
+    assert len(whole) == 3 * updates
     assert len(set(whole.values())) == len(whole)
     fairseq.kill_at(f'"num_updates": "{updates + 3}"', "train", *options("killed groups"))
     resumed = losses_by_update(fairseq.run("train", *options("killed groups")))
     assert resumed == {update: whole[update] for update in whole if update >= min(resumed)}
-    assert updates < min(resumed) <= updates + 3
+    # training may save once or twice more before the kill arrives, but not reach the next epoch
+    assert updates < min(resumed) <= 2 * updates
