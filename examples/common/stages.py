@@ -8,6 +8,7 @@ from examples.common.runner import Stage
 # Paths are relative to the root of the repository, where `python -m examples.NAME` has to run.
 PLUGIN = ("--user-dir", "user_dir", "--task", "translation_mcts")
 SEED = "1"
+LENGTHS = ("--max-len-a", "2", "--max-len-b", "10")  # of translations, by any decoder
 
 #: a value head on a policy that stays as it is, and how it is trained but for rate and length
 VALUE_ON_FROZEN_POLICY = (

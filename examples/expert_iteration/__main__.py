@@ -7,7 +7,8 @@ from pathlib import Path
 
 from examples.common.runner import Runner, run_program
 from examples.common.threads import use_one_thread_each
-from examples.expert_iteration.plan import Given, Plan, Sizes
+from examples.common.value_rounds import Given, RoundSizes
+from examples.expert_iteration.plan import Plan
 from examples.expert_iteration.results import HeldOut, table
 from fairseq_mcts.metrics.system_output import read_lines
 
@@ -28,7 +29,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--references", type=Path, required=True, help="and of its references")
     add("--subset", default="valid", help="split that is translated (default: %(default)s)")
     add("--work", type=Path, required=True, help="folder for all it makes")
-    for name, default in vars(Sizes()).items():
+    add("--budget", type=int, default=50, help="of each search (default: %(default)s)")
+    for name, default in vars(RoundSizes()).items():
         add(f"--{name.replace('_', '-')}", type=int, default=default)
     return parser
 
@@ -40,9 +42,9 @@ def run(args: argparse.Namespace) -> None:
         args.metric,
         tuple(shlex.split(args.text)),
         args.monolingual,
-        args.subset,
     )
-    plan = Plan(given, args.work, Sizes(**{name: getattr(args, name) for name in vars(Sizes())}))
+    sizes = RoundSizes(**{name: getattr(args, name) for name in vars(RoundSizes())})
+    plan = Plan(given, args.work, sizes, args.subset, args.budget)
     held_out = HeldOut(read_lines(args.sources), read_lines(args.references))
     runner = Runner(args.work)
     runner.run(plan.stages())

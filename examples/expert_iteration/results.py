@@ -38,14 +38,14 @@ def table(plan: Plan, runner: Runner, held_out: HeldOut) -> str:
     """One line a round and search; differences are to beam search."""
     metric, chrf = build_metric(plan.given.metric), build_metric("chrf")
     others = held_out.references if metric.privileged else held_out.sources
-    output = f"generate-{plan.given.subset}.txt"
+    output = f"generate-{plan.subset}.txt"
     beam = read_system(plan.work / "decoded" / "beam" / output).hypotheses
     beam_statistics = metric.statistics(beam, others)
     beam_chrf = 100 * chrf.corpus_score(beam, held_out.references)
     beam_score = metric.aggregate(beam_statistics.sum(axis=0))
     rows: list[Sequence[object]] = [["", "beam", beam_score, "", "", beam_chrf, "", ""]]
     for number in range(plan.sizes.rounds + 1):
-        within = last_validation(runner.log(plan.train(number)))["value_pearson_within"]
+        within = last_validation(runner.log(plan.rounds.train(number)))["value_pearson_within"]
         for decoder in DECODERS:
             path = plan.work / "decoded" / f"{decoder}-{number}" / output
             hypotheses = read_system(path).hypotheses

@@ -17,6 +17,8 @@ GROUPS: dict[str, Callable[[Study], None]] = {
     "mlbertscore": lambda study: study.run_metric("mlbertscore"),
     "bleu": lambda study: study.run_metric("bleu"),
     "bertscore": lambda study: study.run_metric("bertscore"),
+    "recipes": Study.run_recipes,
+    "seeds": Study.run_seeds,
     "values": Study.run_values,
     "scaling": Study.run_scaling,
 }
@@ -35,6 +37,12 @@ def make_parser() -> argparse.ArgumentParser:
         "(default: %(default)s)",
     )
     parser.add_argument(
+        "--monolingual",
+        type=Path,
+        help="more English text, plain or .gz, for the values of MLBERTScore, which need no "
+        "references (default: the sources of the training data)",
+    )
+    parser.add_argument(
         "--target", nargs="+", choices=TARGETS, default=list(TARGETS), help="default: both"
     )
     parser.add_argument(
@@ -43,7 +51,7 @@ def make_parser() -> argparse.ArgumentParser:
         choices=tuple(GROUPS),
         metavar="GROUP",
         help=f"stages to run, of {', '.join(GROUPS)}; each runs what it needs of the others "
-        "(default: all for de, without values and scaling for fr)",
+        "(default: all for de, the main comparison alone for fr)",
     )
     return parser
 
@@ -53,8 +61,10 @@ def run(args: argparse.Namespace) -> None:
     for target in args.target:
         locate_all(args.data, (SOURCE, target))
     check_local_folder(args.encoder)  # not only when the policy has been trained
+    if args.monolingual is not None and not args.monolingual.is_file():
+        raise FileNotFoundError(f"--monolingual {args.monolingual}: there is no such file")
     for target in args.target:
-        study = Study(Layout(args.data, args.work, args.encoder, target))
+        study = Study(Layout(args.data, args.work, args.encoder, target, args.monolingual))
         for group in args.groups or DEFAULT_GROUPS[target]:
             print(f"== {SOURCE}-{target}: {group}", flush=True)
             GROUPS[group](study)

@@ -24,6 +24,7 @@ class Layout:
     work: Path
     encoder: str  # folder or hub name of the multilingual encoder of the BERTScores
     target: str
+    monolingual: Path | None = None  # more text in the source language, for values of MLBERTScore
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -59,12 +60,12 @@ class Layout:
         """Translations of the training data with their scores, greedy or sampled ones."""
         return self.pair / f"scored-{mark_sampled(metric, sampled=sampled)}"
 
-    def value_folder(self, model: str) -> Path:
-        return self.pair / "values" / model
+    def value_folder(self, folder: str) -> Path:
+        return self.pair / "values" / folder
 
-    def value(self, model: str) -> Path:
+    def value(self, folder: str) -> Path:
         """A model with a value head, at the end of its training."""
-        return self.value_folder(model) / "checkpoint_last.pt"
+        return self.value_folder(folder) / "checkpoint_last.pt"
 
     def sweep(self, name: str) -> Path:
         return self.pair / "sweeps" / name

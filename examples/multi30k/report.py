@@ -30,6 +30,13 @@ def sections(layouts: dict[str, Layout], out: Path) -> Iterator[str]:
     """The parts of the report, each with its heading."""
     scores = {target: HeldOutScores(layout) for target, layout in layouts.items()}
     yield f"# All tables\n\n{P_VALUES}"
+    yield _section(
+        "What searches by a value gain",
+        decoding_tables.gains(scores),
+        "By MLBERTScore, over the beam search that is best for it on validation data; as part of "
+        "what S+R gains, which asks the metric itself. The last column is what it costs by a "
+        "metric that no search has seen.",
+    )
     for target, found in scores.items():
         yield _section(
             f"Main comparison, {SOURCE}-{target} (table 4)",

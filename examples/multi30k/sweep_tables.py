@@ -85,7 +85,8 @@ def backups(layout: Layout) -> str:
         trials = trials_of(folder, BACKUP)
         rows.append([TITLES[metric], *(_percent(trials.get(key), metric) for key in keys)])
         if metric in paper.BACKUPS:
-            rows.append(["paper", *(number(paper.BACKUPS[metric][key]) for key in keys)])
+            theirs = paper.BACKUPS[metric]
+            rows.append(["paper", *(number(theirs.get(key)) for key in keys)])
         if metric != "bleu":
             rows.append(["its BLEU", *(_percent(trials.get(key), "bleu") for key in keys)])
     return table(["", *(f"{choice}, {backup}" for choice, backup in keys)], rows)

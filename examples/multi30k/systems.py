@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples.common.runner import Stage
-from examples.common.stages import DECODING_PROGRESS, PLUGIN, SEED
+from examples.common.stages import DECODING_PROGRESS, LENGTHS, PLUGIN, SEED
 from examples.multi30k.layout import Layout
-from examples.multi30k.tuning import LENGTHS
 from examples.multi30k.values import ValueModel
 
 GREEDY, BEAM_OF_FIVE = ("--beam", "1"), ("--beam", "5")
@@ -49,7 +48,7 @@ def joint(layout: Layout, model: ValueModel, decoder: str, options: tuple[str, .
     return System(
         name_of(model, decoder),
         options,
-        policy=layout.value(model.name),
+        policy=layout.value(model.folder),
         search_metric=model.metric if decoder in asks else None,
     )
 
@@ -60,7 +59,7 @@ def cheating_mcts(layout: Layout, model: ValueModel, options: tuple[str, ...]) -
         name_of(model, "mcts"),
         (*options, "--cheating-value"),
         policy=layout.policy,
-        value=layout.value(model.name),
+        value=layout.value(model.folder),
     )
 
 
@@ -70,7 +69,7 @@ def separate_mcts(layout: Layout, model: ValueModel, options: tuple[str, ...]) -
         f"separate-{model.metric}-mcts",
         (*options, "--search-budget", str(SEPARATE_SIMULATIONS)),
         policy=layout.policy,
-        value=layout.value(model.name),
+        value=layout.value(model.folder),
     )
 
 

@@ -10,31 +10,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples.common.runner import Stage
-from examples.common.stages import PLUGIN, SEED
+from examples.common.stages import LENGTHS, PLUGIN, SEED
 from examples.multi30k.layout import METRICS, Layout
 from examples.multi30k.values import ValueModel
 from fairseq_mcts.cli.sweep_grid import Setting, grid
 from fairseq_mcts.cli.sweep_results import Trial, best_of
 
-LENGTHS = ("--max-len-a", "2", "--max-len-b", "10")  # of all decoders
 BUDGET = 50
 
-#: what the paper tried (appendix)
+#: what the paper tried (appendix), or the part of it that matters here
 BEAM = {"beam": ("2", "4", "6", "8", "10", "20"), "lenpen": ("0.4", "0.6", "0.8", "1.0")}
-ALPHA = {
-    "vgbs-alpha": (
-        *("0.0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "1.0"),
-    )
-}
-TEMPERATURE = {
-    "sr-temperature": ("0.15", "0.25", "0.35", "0.45", "0.55", "0.65", "0.75", "0.85", "0.95")
-}
-EXPLORATION = {
-    "mcts-temperature": ("0.9", "1.1", "1.3"),
-    "mcts-c-puct": ("1", "2", "3", "4", "6", "8"),
-}
+ALPHA = {"vgbs-alpha": (*("0.0", "0.3", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "1.0"),)}
+TEMPERATURE = {"sr-temperature": ("0.25", "0.45", "0.65", "0.75", "0.85", "0.95")}
+EXPLORATION = {"mcts-temperature": ("0.9", "1.1"), "mcts-c-puct": ("1", "2", "3", "4", "6")}
 ROLLOUT_EXPLORATION = {"mcts-c-puct": EXPLORATION["mcts-c-puct"]}
-BACKUP = {"mcts-choose": ("visits", "value"), "mcts-backup": ("mean", "max")}
+BACKUP = {"mcts-choose": ("visits", "value"), "mcts-backup": ("mean", "max", "bellman")}
+
+#: how many points of chrF a search by a value may be below beam search: what it gains by the
+#: metric that it searches for is worth little if another metric takes it back
+CHRF_GIVEN_UP = {"vgbs": 1.0, "mcts": 2.0, "srv": 2.0}
 
 
 @dataclass(frozen=True)
@@ -92,22 +86,40 @@ def read_trials(folder: Path, settings: Sequence[Setting]) -> list[Trial]:
     return [found[tuple(setting.flags())] for setting in settings]
 
 
-def best_flags(layout: Layout, sweep: Sweep, metric: str | None = None) -> tuple[str, ...]:
-    """What a finished sweep chooses by its own metric, or would choose by another one."""
+def best_trial(
+    layout: Layout, sweep: Sweep, metric: str | None = None, least_chrf: float = 0.0
+) -> Trial:
+    """What a finished sweep chooses by its own metric, or would choose by another one.
+
+    Settings with less chrF are left out, if any has as much.
+    """
     trials = read_trials(layout.sweep(sweep.name), sweep.settings())
-    return tuple(trials[best_of(trials, metric or sweep.metric)].flags)
+    allowed = [trial for trial in trials if trial.scores["chrf"] >= least_chrf] or trials
+    return allowed[best_of(allowed, metric or sweep.metric)]
+
+
+def best_flags(
+    layout: Layout, sweep: Sweep, metric: str | None = None, least_chrf: float = 0.0
+) -> tuple[str, ...]:
+    """The flags of the best trial."""
+    return tuple(best_trial(layout, sweep, metric, least_chrf).flags)
+
+
+def beam_sweep(layout: Layout, sentences: int) -> Sweep:
+    """Beam search with GNMT's length normalisation."""
+    return Sweep("beam", "bleu", layout.policy, GNMT, BEAM, sentences)
 
 
 def tune_beam(
     layout: Layout, sentences: int, run: Callable[[Sweep], None]
 ) -> dict[str, tuple[str, ...]]:
-    """Beam search with GNMT's length normalisation: the best options by metric."""
-    fixed = ("--beam-normalization", "gnmt")
-    sweep = Sweep("beam", "bleu", layout.policy, fixed, BEAM, sentences)
+    """The best options of beam search by metric."""
+    sweep = beam_sweep(layout, sentences)
     run(sweep)
-    return {metric: (*fixed, *best_flags(layout, sweep, metric)) for metric in METRICS}
+    return {metric: (*GNMT, *best_flags(layout, sweep, metric)) for metric in METRICS}
 
 
+GNMT = ("--beam-normalization", "gnmt")
 #: MCTS that ends with the best finished sentence it has seen
 BEST_FOUND = {"--mcts-choose": "value", "--mcts-backup": "max"}
 
@@ -148,13 +160,16 @@ class ValueTuning:
 
     def mcts(self) -> tuple[str, ...]:
         """Temperature and exploration together, then backup and choice."""
-        preset = "unprivileged" if self.unprivileged else "privileged"
-        first = self._sweep(
-            "mcts-exploration", ("--search", "mcts", "--search-preset", preset), EXPLORATION
-        )
-        self.run(first)
-        explored = ("--search", "mcts", *best_flags(self.layout, first))
-        return self._tuned("mcts-backup", explored, BACKUP)
+        explored = self._tuned("mcts-exploration", ("--search", "mcts"), EXPLORATION, kind="mcts")
+        return self._tuned("mcts-backup", explored, BACKUP, kind="mcts")
+
+    def _least_chrf(self, kind: str) -> float:
+        """What a decoder must have: less than the beam search tuned for the same metric."""
+        if kind not in CHRF_GIVEN_UP:
+            return 0.0
+        beams = beam_sweep(self.layout, self.sentences)
+        beam = best_trial(self.layout, beams, self.model.metric)
+        return beam.scores["chrf"] - CHRF_GIVEN_UP[kind] / 100
 
     def rollouts(self, mcts: tuple[str, ...]) -> tuple[str, ...]:
         """The settings of V-MCTS, as in the paper, but for what suits a value that errs.
@@ -181,7 +196,7 @@ class ValueTuning:
         return Sweep(
             f"{self.model.name}-{name}",
             self.model.metric,
-            self.layout.value(self.model.name),
+            self.layout.value(self.model.folder),
             (*fixed, *budget),
             options,
             self.sentences,
@@ -194,7 +209,9 @@ class ValueTuning:
         fixed: tuple[str, ...],
         options: Mapping[str, Sequence[str]],
         by_metric: bool = False,
+        kind: str = "",
     ) -> tuple[str, ...]:
         sweep = self._sweep(name, fixed, options, by_metric)
         self.run(sweep)
-        return (*fixed, *best_flags(self.layout, sweep))
+        least_chrf = self._least_chrf(kind or name)
+        return (*fixed, *best_flags(self.layout, sweep, least_chrf=least_chrf))

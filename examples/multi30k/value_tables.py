@@ -1,22 +1,36 @@
 """The errors of values on the validation data, from the logs of their training."""
 
-from pathlib import Path
-
-from examples.common.runner import read_record
+from examples.common.runner import Stage, read_record
 from examples.common.training_log import last_validation
 from examples.multi30k import paper
-from examples.multi30k.layout import METRICS, Layout
+from examples.multi30k.layout import Layout
 from examples.multi30k.markdown import NOTHING, number, table
-from examples.multi30k.study import MAIN_MODELS
-from examples.multi30k.values import CELLS, ValueModel, cheating, dual, hybrid, on_samples
+from examples.multi30k.study import MAIN_MODELS, RECIPES
+from examples.multi30k.supervised import SupervisedStages
+from examples.multi30k.values import (
+    CELLS,
+    SEEDS,
+    ValueModel,
+    ValueStages,
+    cheating,
+    dual,
+    hybrid,
+    on_samples,
+    with_seed,
+)
 
 
 def quality(layout: Layout, model: ValueModel) -> dict[str, float]:
     """What the last validation of a model reports; empty until its training is finished."""
-    stages: Path = layout.pair / "stages"
-    if not read_record(stages / f"{model.name}.json").get("finished"):
+    record = layout.pair / "stages" / f"{training_stage(layout, model).name}.json"
+    if not read_record(record).get("finished"):
         return {}
-    return last_validation(stages / f"{model.name}.log")
+    return last_validation(record.with_suffix(".log"))
+
+
+def training_stage(layout: Layout, model: ValueModel) -> Stage:
+    """The stage whose log and record tell of the model."""
+    return ValueStages(layout, SupervisedStages(layout)).train(model)
 
 
 def value_errors(layout: Layout) -> str:
@@ -34,9 +48,13 @@ def value_errors(layout: Layout) -> str:
 
 def all_qualities(layout: Layout) -> str:
     """Every model: its error beside that of always saying the mean, and its correlations."""
-    models = [MAIN_MODELS["mlbertscore"], *(dual(metric) for metric in reversed(METRICS))]
+    seeds = [with_seed(MAIN_MODELS["mlbertscore"], seed) for seed in SEEDS[1:]]
+    models = [*RECIPES.values(), *seeds, *(dual(metric) for metric in ("bertscore", "bleu"))]
     models += [hybrid(metric) for metric in ("bleu", "bertscore")]
-    models += [on_samples(dual("bleu")), on_samples(hybrid("bleu"))]
+    models += [on_samples(hybrid("bertscore"))]
+    models += [
+        with_seed(on_samples(make("bleu")), seed) for make in (dual, hybrid) for seed in SEEDS
+    ]
     models += [cheating("bertscore"), *CELLS.values()]
     columns = {
         "value_mae": "error",

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from examples.common.join_scored import link_split
-from examples.expert_iteration.plan import Given, Plan, Sizes
+from examples.common.value_rounds import Given, RoundSizes, ValueRounds
+from examples.expert_iteration.plan import Plan
 from examples.expert_iteration.results import values_of
 from fairseq_mcts.cli.relabel import make_parser
 from fairseq_mcts.register import register
@@ -15,34 +16,34 @@ GIVEN = Given(Path("data-bin"), Path("policy.pt"), "bleu", ("--post-process", "s
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
-    return Plan(GIVEN, tmp_path, Sizes(rounds=2, first_sources=100, further_sources=30))
+    return Plan(GIVEN, tmp_path, RoundSizes(rounds=2, first_sources=100, further_sources=30))
 
 
 def test_relabelling_commands_are_accepted_and_take_new_sources(plan: Plan) -> None:
     register()
     found = []
     for number in range(3):
-        name, *arguments = plan.relabel(number).command
+        name, *arguments = plan.rounds.relabel(number).command
         assert name == "fairseq-mcts-relabel"
         options = make_parser(arguments).parse_args(arguments)
         found.append((options.method, options.limit_sources, options.path))
     assert found == [
         ("completions", "0:100", "policy.pt"),
-        ("search", "100:130", str(plan.value(0))),
-        ("search", "130:160", str(plan.value(1))),
+        ("search", "100:130", str(plan.rounds.value(0))),
+        ("search", "130:160", str(plan.rounds.value(1))),
     ]
 
 
 def test_each_round_trains_on_all_rows_from_the_value_before(plan: Plan) -> None:
     for number in range(3):
-        joined, training = plan.join(number), plan.train(number)
+        joined, training = plan.rounds.join(number), plan.rounds.train(number)
         rows = joined.command[joined.command.index("--train") + 1 :]
-        assert rows == tuple(str(plan.relabel(one).output) for one in range(number + 1))
+        assert rows == tuple(str(plan.rounds.relabel(one).output) for one in range(number + 1))
         assert training.command[1] == str(joined.output)
         assert ("--finetune-from-model" in training.command) == (number > 0)
         if number:
             begin = training.command[training.command.index("--finetune-from-model") + 1]
-            assert begin == str(plan.value(number - 1))
+            assert begin == str(plan.rounds.value(number - 1))
 
 
 def test_every_stage_has_a_name_and_a_folder_of_its_own(plan: Plan) -> None:
@@ -51,6 +52,17 @@ def test_every_stage_has_a_name_and_a_folder_of_its_own(plan: Plan) -> None:
     assert len({stage.output for stage in stages}) == len(stages)
     known = {stage.name for stage in stages}
     assert {read.name for stage in stages for read in stage.reads or ()} <= known
+
+
+def test_seeds_share_only_the_rows_of_the_policy(plan: Plan) -> None:
+    first, second = plan.rounds, ValueRounds(GIVEN, plan.work, plan.sizes, seed=2)
+    shared = {stage.name for stage in first.all_stages()} & {
+        stage.name for stage in second.all_stages()
+    }
+    assert shared == {"samples", "rows-0"}
+    assert first.relabel(0) == second.relabel(0)
+    assert second.train(1).command[-2:] == ("--seed", "2")
+    assert str(second.value(0)) in second.relabel(1).command
 
 
 def test_splits_are_linked_under_other_names(tmp_path: Path) -> None:

@@ -34,12 +34,14 @@ class Trials:
         options: Mapping[str, Sequence[str]],
         scores: Sequence[float],
         bleu: Sequence[float] | None = None,
+        chrf: Sequence[float] | None = None,
     ) -> None:
-        """Write one MLBERTScore per setting; other scores lie below it, unless BLEU has its own."""
+        """Write one MLBERTScore per setting; other scores lie below it, unless they are given."""
         store = TrialStore(self._layout.sweep(sweep))
         for number, (setting, score) in enumerate(zip(grid(options), scores, strict=True)):
             found = {"mlbertscore": score, "bertscore": score - 0.1, "bleu": score - 0.2}
-            found |= {"chrf": 0.3} | ({} if bleu is None else {"bleu": bleu[number]})
+            found["chrf"] = 0.3 if chrf is None else chrf[number]
+            found |= {} if bleu is None else {"bleu": bleu[number]}
             trial = Trial(setting.flags(), found, {}, ["a"], 10, 500, 100, 1.5)
             store.write(str(number), trial)
 
@@ -90,7 +92,7 @@ def decoded(layout: Layout, toy_pairs: ParallelTexts, toy_encoder: Path) -> Layo
     outputs = {
         "beam": faulty,
         "greedy": faulty,
-        "hybrid-bleu-mcts": [*references[:30], *faulty[30:]],
+        "hybrid-bleu-sampled-mcts": [*references[:30], *faulty[30:]],
         "separate-bleu-mcts": references,
     }
     for system, hypotheses in outputs.items():

@@ -3,6 +3,7 @@
 from examples.multi30k.decoding_tables import (
     all_scores,
     architectures,
+    gains,
     main_comparison,
     separate_values,
     tuned_beams,
@@ -11,6 +12,7 @@ from examples.multi30k.decoding_tables import (
 from examples.multi30k.layout import Layout
 from examples.multi30k.scores import HeldOutScores
 from examples.multi30k.sweep_tables import UNPRIVILEGED
+from fairseq_mcts.metrics.system_output import read_system
 from tests.examples.multi30k.conftest import (
     cells,
     write_decoding_log,
@@ -48,10 +50,17 @@ def test_a_search_is_held_against_the_beam_tuned_for_its_metric(decoded: Layout)
 def test_every_system_is_shown_by_every_metric(decoded: Layout) -> None:
     rows = cells(all_scores(HeldOutScores(decoded)))
     assert list(rows)[2:] == [
-        *("random", "reference", "beam", "greedy", "hybrid-bleu-mcts", "separate-bleu-mcts"),
+        *(
+            "random",
+            "reference",
+            "beam",
+            "greedy",
+            "hybrid-bleu-sampled-mcts",
+            "separate-bleu-mcts",
+        ),
     ]
     assert rows["system"][:4] == ["BLEU", "BERTScore", "MLBERTScore", "chrF"]
-    assert rows["hybrid-bleu-mcts"][4:] == ["50.0", "12.5", "12"]
+    assert rows["hybrid-bleu-sampled-mcts"][4:] == ["50.0", "12.5", "12"]
     assert rows["random"][4:] == ["–", "–", "–"]
 
 
@@ -65,3 +74,23 @@ def test_small_tables_of_the_test_set(decoded: Layout) -> None:
     separate = cells(separate_values(scores, "de"))
     assert separate["value of BLEU"][:2] == ["100.00 (<.001)", "27.33"]
     assert separate["value of MLBERTScore"][0] == "–"
+
+
+def test_gains_are_means_over_seeds_and_parts_of_what_the_metric_gains(decoded: Layout) -> None:
+    perfect = (decoded.corpus / "test.de").read_text().splitlines()
+    faulty = read_system(decoded.decoded("beam") / "generate-test.txt").hypotheses
+    outputs = {
+        "beam-mlbertscore": faulty,
+        f"{UNPRIVILEGED}-sr": perfect,
+        f"{UNPRIVILEGED}-vgbs": perfect,
+        f"{UNPRIVILEGED}-seed2-vgbs": faulty,
+    }
+    for system, hypotheses in outputs.items():
+        write_generated(decoded.decoded(system), hypotheses)
+        write_decoding_log(decoded, system)
+    lines = gains({"de": HeldOutScores(decoded)}).splitlines()[2:]
+    rows = {line.split("|")[2].strip(): [c.strip() for c in line.split("|")] for line in lines}
+    assert rows["S+R"][5] == "100 %"
+    assert rows["VGBS"][5] == "50 %"
+    assert "+0.00" in rows["VGBS"][4].split(" to ")
+    assert set(rows) == {"VGBS", "S+R"}

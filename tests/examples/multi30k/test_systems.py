@@ -18,7 +18,7 @@ def decoding(layout: Layout, system: systems.System) -> dict[str, str]:
 def test_only_searches_by_the_metric_name_one(layout: Layout) -> None:
     model = MAIN_MODELS["mlbertscore"]
     by_value = decoding(layout, systems.joint(layout, model, "mcts", MCTS))
-    assert by_value["--path"] == str(layout.value(model.name))
+    assert by_value["--path"] == str(layout.value("mlbertscore/value-2"))
     assert "--search-metric" not in by_value
     for decoder in ("sr", "mcts-rollout", "mcts-terminal"):
         found = decoding(layout, systems.joint(layout, model, decoder, MCTS))

@@ -76,11 +76,11 @@ def test_one_sweep_finds_the_best_beam_for_each_metric(layout: Layout, trials: T
 def test_mcts_tunes_backup_at_the_best_exploration(layout: Layout, trials: Trials) -> None:
     made: list[Sweep] = []
     outcomes = {
-        "mcts-exploration": (EXPLORATION, 10),  # 1.1 and 6
+        "mcts-exploration": (EXPLORATION, 9),  # 1.1 and 6
         "mcts-backup": (BACKUP, 0),  # visits and mean
-        "vgbs": (ALPHA, 9),  # 0.9
-        "srv": (TEMPERATURE, 1),  # 0.25
-        "sr": (TEMPERATURE, 6),  # 0.75
+        "vgbs": (ALPHA, 6),  # 0.9
+        "srv": (TEMPERATURE, 0),  # 0.25
+        "sr": (TEMPERATURE, 3),  # 0.75
         "mcts-rollout": (ROLLOUT_EXPLORATION, 2),  # 3
     }
 
@@ -90,6 +90,7 @@ def test_mcts_tunes_backup_at_the_best_exploration(layout: Layout, trials: Trial
         assert sweep.grid == options
         trials.write(sweep.name, options, best_at(options, best))
 
+    trials.write("beam", BEAM, [0.5] * 24)
     chosen = ValueTuning(layout, dual("mlbertscore"), 5, run).tune()
 
     explored = ("--search", "mcts", "--mcts-temperature", "1.1", "--mcts-c-puct", "6")
@@ -118,4 +119,19 @@ def test_no_search_asks_a_metric_that_needs_the_reference(layout: Layout, trials
         assert not sweep.by_metric
         trials.write(sweep.name, sweep.grid, [0.5] * len(sweep.settings()))
 
+    trials.write("beam", BEAM, [0.5] * 24)
     assert set(ValueTuning(layout, hybrid("bleu"), 5, run).tune()) == {"vgbs", "srv", "mcts"}
+
+
+def test_what_costs_too_much_chrf_is_not_chosen(layout: Layout, trials: Trials) -> None:
+    trials.write("some", ALPHAS, [0.5, 0.6, 0.7], chrf=[0.31, 0.295, 0.28])
+    assert best_flags(layout, sweep(layout)) == ("--vgbs-alpha", "0.9")
+    assert best_flags(layout, sweep(layout), least_chrf=0.29) == ("--vgbs-alpha", "0.5")
+    assert best_flags(layout, sweep(layout), least_chrf=0.9) == ("--vgbs-alpha", "0.9")
+
+    def run(one: Sweep) -> None:
+        trials.write(one.name, ALPHA, [0.5] * 8 + [0.9], chrf=[0.295] * 8 + [0.28])
+
+    trials.write("beam", BEAM, [0.5] * 24)  # chrF 0.30
+    found = ValueTuning(layout, dual("mlbertscore"), 5, run).vgbs()
+    assert found[-2:] == ("--vgbs-alpha", "0.0")

@@ -1,8 +1,21 @@
 """The stages that make values."""
 
+from dataclasses import replace
+from pathlib import Path
+
 from examples.multi30k.layout import Layout
 from examples.multi30k.supervised import SupervisedStages
-from examples.multi30k.values import CELLS, ValueStages, cheating, dual, hybrid, on_samples
+from examples.multi30k.values import (
+    CELLS,
+    SEEDS,
+    ValueStages,
+    cheating,
+    dual,
+    hybrid,
+    in_rounds,
+    on_samples,
+    with_seed,
+)
 from tests.examples.multi30k.conftest import options
 
 
@@ -51,3 +64,22 @@ def test_samples_have_a_folder_and_a_model_of_their_own(layout: Layout) -> None:
     assert relabelling.output != stages.relabel("mlbertscore").output
     assert options(stages.train(sampled))["fairseq-train"] == str(relabelling.output)
     assert stages.train(sampled).output != stages.train(greedy).output
+
+
+def test_a_value_in_rounds_ends_where_decoders_look_for_it(layout: Layout) -> None:
+    stages = value_stages(layout)
+    for seed in SEEDS:
+        model = with_seed(in_rounds("mlbertscore", 1), seed)
+        made = stages.all(model)
+        assert made[-1] == stages.train(model)
+        assert made[-1].output == layout.value(model.folder).parent
+        assert options(made[-1])["--save-dir"] == str(made[-1].output)
+    assert len({stages.train(with_seed(in_rounds("bleu", 2), seed)).name for seed in SEEDS}) == 3
+
+
+def test_only_a_metric_without_references_learns_from_other_text(layout: Layout) -> None:
+    stages = value_stages(replace(layout, monolingual=Path("captions.en")))
+    found = [stages.rounds(in_rounds(metric, 0)).relabel(0) for metric in ("mlbertscore", "bleu")]
+    assert options(found[0])["--monolingual"] == "captions.en"
+    assert "--monolingual" not in found[1].command
+    assert found[0].name != found[1].name
