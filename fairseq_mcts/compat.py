@@ -8,6 +8,9 @@ touched. The faults that are mended:
 checkpoints-load-safely: torch 2.6 and later refuse every fairseq checkpoint for the Namespace in
     it; safe loading stays on, the classes that fairseq checkpoints hold are allowed, others are
     refused by name.
+configurations-are-not-run: some options are Python text, which fairseq runs by `eval` when it
+    builds a model: that of a checkpoint could do anything. Literals, which they are, are read as
+    such, and all else is refused.
 last-batch-is-kept: batch_by_size drops a last batch whose size is no multiple of
     --required-batch-size-multiple (8): 40 of 41 lines are translated, fewer than 8 fail.
 bf16-without-tpu: fairseq-train takes --bf16 as a request for a TPU and crashes without torch_xla,
@@ -20,6 +23,7 @@ no-warning-noise: outdated calls of torch and hydra print warnings that no user 
 
 import argparse
 import collections
+import collections.abc
 import contextlib
 import functools
 import io
@@ -37,6 +41,8 @@ from typing import Any
 
 import numpy as np
 import torch
+
+from fairseq_mcts.literals import NotLiteralError, evaluate
 
 TRUSTED_CHECKPOINTS = "FAIRSEQ_MCTS_TRUSTED_CHECKPOINTS"
 """Environment variable: checkpoint files whose content may run code, separated by `:`."""
@@ -133,9 +139,13 @@ def _allow_fairseq_checkpoints() -> None:
     def load_checkpoint_to_cpu(path: str, *args: Any, **kwargs: Any) -> Any:
         try:
             with _unsafe_loading_if_trusted(path):
-                return load(path, *args, **kwargs)
+                state = load(path, *args, **kwargs)
         except pickle.UnpicklingError as error:
             raise _explained(path, error) from error
+        if _is_trusted(path):
+            _trusted_texts.update(_texts_in([state.get("args"), state.get("cfg")]))
+        _read_literals_instead_of_eval()  # of modules too that came after the plugin
+        return state
 
     checkpoint_utils.load_checkpoint_to_cpu = load_checkpoint_to_cpu
 
@@ -143,8 +153,7 @@ def _allow_fairseq_checkpoints() -> None:
 @contextlib.contextmanager
 def _unsafe_loading_if_trusted(path: str) -> Iterator[None]:
     before = os.environ.get(TORCH_UNSAFE_LOADING)
-    trusted = os.environ.get(TRUSTED_CHECKPOINTS, "").split(os.pathsep)
-    if Path(path).resolve() in [Path(name).resolve() for name in trusted if name]:
+    if _is_trusted(path):
         os.environ[TORCH_UNSAFE_LOADING] = "1"
     try:
         yield
@@ -153,6 +162,11 @@ def _unsafe_loading_if_trusted(path: str) -> Iterator[None]:
             os.environ.pop(TORCH_UNSAFE_LOADING, None)
         else:
             os.environ[TORCH_UNSAFE_LOADING] = before
+
+
+def _is_trusted(path: str) -> bool:
+    trusted = os.environ.get(TRUSTED_CHECKPOINTS, "").split(os.pathsep)
+    return Path(path).resolve() in [Path(name).resolve() for name in trusted if name]
 
 
 def _explained(path: str, error: pickle.UnpicklingError) -> pickle.UnpicklingError:
@@ -165,6 +179,59 @@ def _explained(path: str, error: pickle.UnpicklingError) -> pickle.UnpicklingErr
         "loading it could run code from the file. If you trust where the file comes from, allow "
         f"it by name: {TRUSTED_CHECKPOINTS}={path}"
     )
+
+
+# ----------------------------------------------------------------- options that are Python text
+
+#: options of checkpoints that a user trusts by name
+_trusted_texts: set[str] = set()
+
+
+def _evaluates_text() -> bool:
+    return any(module.__dict__.get("eval") is not _literal for module in _fairseq_modules())
+
+
+def _read_literals_instead_of_eval() -> None:
+    """Hides the builtin from all modules of fairseq: a module's own names come first."""
+    for module in _fairseq_modules():
+        module.__dict__["eval"] = _literal
+
+
+def _fairseq_modules() -> list[Any]:
+    loaded = list(sys.modules.items())
+    return [module for name, module in loaded if name.split(".")[0] == "fairseq" and module]
+
+
+def _literal(text: str, *_: Any) -> Any:
+    """What fairseq's modules take for `eval`."""
+    if not isinstance(text, str):
+        raise TypeError(f"an option that is Python text, not {type(text).__name__}")
+    if text in _trusted_texts:
+        return eval(text)
+    try:
+        return evaluate(text)
+    except NotLiteralError as error:
+        raise UnsafeCheckpointError(
+            f"the configuration holds the Python text {text!r}, which is more than literals: "
+            "running it could do anything. If it comes from a checkpoint that you trust, allow "
+            f"that by name: {TRUSTED_CHECKPOINTS}=FILE"
+        ) from error
+
+
+def _texts_in(node: Any) -> Iterator[str]:
+    """All strings of a configuration."""
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, argparse.Namespace):
+        yield from _texts_in(vars(node))
+    elif isinstance(node, collections.abc.Mapping):
+        for key in node:
+            # what is missing or interpolated is no text
+            with contextlib.suppress(Exception):
+                yield from _texts_in(node[key])
+    elif isinstance(node, (list, tuple)):
+        for one in node:
+            yield from _texts_in(one)
 
 
 # ------------------------------------------------------------------------------- the last batch
@@ -274,6 +341,7 @@ def _silence_known_warnings() -> None:
 
 FIXES: tuple[Fix, ...] = (
     Fix("checkpoints-load-safely", _checkpoints_are_refused, _allow_fairseq_checkpoints),
+    Fix("configurations-are-not-run", _evaluates_text, _read_literals_instead_of_eval),
     Fix("last-batch-is-kept", _batch_by_size_drops_the_rest, _keep_the_last_batch),
     Fix("bf16-without-tpu", _bf16_means_tpu, _train_bf16_on_the_device_there_is),
     Fix("workers-gather-any-data", _gathers_by_cuda_buffers, _gather_anything_on_any_device),

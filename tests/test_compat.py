@@ -147,6 +147,79 @@ def test_damaged_file_is_not_blamed_on_safe_loading(tmp_path: Path) -> None:
     assert not isinstance(failure.value, compat.UnsafeCheckpointError)
 
 
+# ------------------------------------------------------------------- options that are Python text
+
+
+@pytest.fixture
+def toy_dictionary() -> Any:
+    from fairseq.data import Dictionary
+
+    dictionary = Dictionary()
+    dictionary.add_symbol("word")
+    return dictionary
+
+
+CONVOLUTIONS = {"encoder_layers": "[(32, 3)]", "decoder_layers": "[(32, 3)] * 2"}
+
+
+def convolutional(dictionary: Any, **options: str) -> tuple[Any, argparse.Namespace]:
+    """A task and the configuration of a model whose layers are Python text."""
+    from fairseq.models.fconv import base_architecture
+    from fairseq.tasks.translation import TranslationConfig, TranslationTask
+
+    args = argparse.Namespace(_name="fconv", arch="fconv", task="translation", **options)
+    base_architecture(args)
+    args.max_source_positions = args.max_target_positions = 50
+    return TranslationTask(TranslationConfig(), dictionary, dictionary), args
+
+
+def test_options_of_literals_build_the_model_that_they_describe(toy_dictionary: Any) -> None:
+    task, args = convolutional(toy_dictionary, **CONVOLUTIONS)
+    model = task.build_model(args)
+    assert len(model.decoder.convolutions) == 2
+
+
+@pytest.mark.parametrize("name", ["encoder_layers", "decoder_layers", "decoder_attention"])
+def test_options_of_a_checkpoint_are_not_run(
+    tmp_path: Path, toy_dictionary: Any, name: str
+) -> None:
+    trace = tmp_path / "trace"
+    text = f"__import__('os').mkdir({str(trace)!r}) or [(32, 3)]"
+    task, args = convolutional(toy_dictionary, **{**CONVOLUTIONS, name: text})
+    path = save_checkpoint(tmp_path / "checkpoint.pt", args=args, model={})
+    from fairseq import checkpoint_utils
+
+    with pytest.raises(compat.UnsafeCheckpointError, match="more than literals"):
+        checkpoint_utils.load_model_ensemble([path], task=task)
+    assert not trace.exists()
+
+
+def test_options_of_a_trusted_checkpoint_are_run(
+    tmp_path: Path, toy_dictionary: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compat, "_trusted_texts", set())
+    task, args = convolutional(
+        toy_dictionary, encoder_layers="[(32, 3)]", decoder_layers="[(32, 3) for _ in range(3)]"
+    )
+    path = save_checkpoint(tmp_path / "checkpoint.pt", args=args, model={})
+    monkeypatch.setenv(compat.TRUSTED_CHECKPOINTS, path)
+    state = load_checkpoint(path)
+    assert len(task.build_model(state["cfg"].model).decoder.convolutions) == 3
+
+
+def test_no_module_of_fairseq_has_the_builtin() -> None:
+    """Of those that run text, that is: also of modules that are loaded later."""
+    from fairseq import utils
+    from fairseq.models import lightconv, lstm  # noqa: F401
+    from fairseq.optim import adam  # noqa: F401
+
+    assert utils.eval_str_list("(1, 2)") == [1, 2]
+    with pytest.raises(compat.UnsafeCheckpointError):
+        utils.eval_bool("__import__('os').getcwd()")
+    with pytest.raises(compat.UnsafeCheckpointError):
+        utils.eval_str_list("print(1)")
+
+
 # --------------------------------------------------------------------------------- the last batch
 
 
