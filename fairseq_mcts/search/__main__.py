@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from fairseq_mcts.search.compiled import CACHE_FOLDER
 from fairseq_mcts.search.decode import decode
 from fairseq_mcts.search.draw_distinct import draw_distinct
 from fairseq_mcts.search.draw_rows import draw_from_scores
+from fairseq_mcts.search.kernel_cache import CACHE_FOLDER
 from fairseq_mcts.search.policy import draw_tokens
 from fairseq_mcts.search.read_rows import RowsRead, TokenRules, read_rows
 from fairseq_mcts.search.registry import decoder_names, make_decoder

@@ -6,31 +6,19 @@ carries a hash of all sources of this package: any change compiles anew, nothing
 of other packages (decoding/slot_attention.py) may use these, but no helpers in other files there.
 """
 
-import hashlib
+import contextlib
 import logging
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 from numba.core import config as numba_config
 
+from fairseq_mcts.search.kernel_cache import CACHE_FOLDER, ForgivingCache
+
 logger = logging.getLogger(__name__)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def _cache_folder() -> Path:
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    digest = hashlib.sha256(numba.__version__.encode())
-    for source in sources:
-        digest.update(source.read_bytes())
-    base = numba_config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "fairseq_mcts" / f"kernels-{digest.hexdigest()[:16]}"
-
-
-CACHE_FOLDER = _cache_folder()
 
 
 def compiled(function: Function) -> Function:
@@ -67,15 +55,16 @@ def _compiled(
         "fastmath": fastmath,
         "forceinline": forceinline,
     }
+    kernel = numba.njit(**options)(function)
     before = numba_config.CACHE_DIR
-    # read by numba while it decorates, so other packages' caches stay where they are
+    # read by the cache when it is made, so other packages' caches stay where they are
     numba_config.CACHE_DIR = str(CACHE_FOLDER)
     try:
-        return numba.njit(cache=True, **options)(function)
-    except (RuntimeError, OSError):  # nowhere to write: compile in every process
-        return numba.njit(**options)(function)
+        with contextlib.suppress(RuntimeError, OSError):  # nowhere to write: compile every time
+            kernel._cache = ForgivingCache(function)
     finally:
         numba_config.CACHE_DIR = before
+    return kernel
 
 
 def announce_compilation() -> None:
