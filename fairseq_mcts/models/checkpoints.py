@@ -15,6 +15,11 @@ NO_POLICY = (
     "holds only a value, trained with --policy-weight 0 and without --freeze-policy: its "
     "translations mean nothing. A search takes it as --value-path, beside the --path of a policy"
 )
+#: what a user can do about a folder that is no longer that of the training
+OTHER_FOLDER = (
+    ". If that folder has changed since the training, point to another one by "
+    "--model-overrides \"{'data': 'FOLDER'}\""
+)
 
 
 class CheckpointError(ValueError):
@@ -73,12 +78,9 @@ def load_model(
             [model], saved = checkpoint_utils.load_model_ensemble(
                 [str(path)], task=task, state=state
             )
-            fault = _other_dictionary(saved, task)
+            fault = _other_dictionary(saved.task, task)
             if fault is not None and overrides is not None:
-                fault += (
-                    ". If that folder has changed since the training, point to another one by "
-                    "--model-overrides \"{'data': 'FOLDER'}\""
-                )
+                fault += OTHER_FOLDER
             if fault is None and needs_policy and holds_only_a_value(saved.model):
                 fault = NO_POLICY
     except Exception as error:  # a file that is no checkpoint fails in any way
@@ -101,14 +103,25 @@ def _other_vocabulary(weights: Mapping[str, Any], task: Any) -> str | None:
     return None
 
 
+def other_dictionary(cfg: Any, task: Any) -> str | None:
+    """What tells that a model was trained with other dictionaries than the task's.
+
+    `cfg` is the model's part of a checkpoint's configuration, beside which stands the task's; of
+    old checkpoints it is the whole command line.
+    """
+    saved = OmegaConf.select(cfg, "..task", default=None) if OmegaConf.is_config(cfg) else cfg
+    fault = _other_dictionary(saved, task)
+    return None if fault is None else fault + OTHER_FOLDER
+
+
 def _other_dictionary(saved: Any, task: Any) -> str | None:
-    """What tells that the dictionaries of a checkpoint's configuration are not the task's.
+    """What tells that the dictionaries of a saved task are not those of this one.
 
     A dictionary of the same size fits the weights but means other words. Checkpoints hold no
     dictionary, but the folder that they were trained on: if that is gone, nothing can be said.
     """
-    folder = Path(str(getattr(saved.task, "data", None) or "").split(":")[0])
-    languages = [getattr(saved.task, name, None) for name in ("source_lang", "target_lang")]
+    folder = Path(str(getattr(saved, "data", None) or "").split(":")[0])
+    languages = [getattr(saved, name, None) for name in ("source_lang", "target_lang")]
     if folder.is_dir() and None in languages:
         languages = data_utils.infer_language_pair(str(folder))
     if None in languages:

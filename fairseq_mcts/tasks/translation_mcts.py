@@ -33,7 +33,7 @@ from fairseq_mcts.generators.decoding_checks import check_decoding, refuse_missp
 from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
 from fairseq_mcts.generators.search_generator import SearchGenerator, sentence_numbers
 from fairseq_mcts.generators.search_settings import resolve, settable_fields
-from fairseq_mcts.models.checkpoints import NO_POLICY, holds_only_a_value
+from fairseq_mcts.models.checkpoints import NO_POLICY, holds_only_a_value, other_dictionary
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
 from fairseq_mcts.models.value_head import has_value_head
@@ -73,6 +73,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         # fairseq's commands load models themselves, and hand on neither paths nor configurations
         model.holds_only_a_value = holds_only_a_value(cfg)
         if from_checkpoint:
+            model.other_dictionary = other_dictionary(cfg, self)
             return model
         if self.cfg.eval_bleu and model.holds_only_a_value:
             raise ValueError(
@@ -229,6 +230,9 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         """The generator that --search asks for; `args` may override the task's options."""
         if any(getattr(model, "holds_only_a_value", False) for model in models):
             raise ValueError(f"--path: {NO_POLICY}")
+        for model in models:
+            if fault := getattr(model, "other_dictionary", None):
+                raise ValueError(f"--path: a model {fault}")
         if getattr(args, "score_reference", False):  # no search at all
             return super().build_generator(models, args)
         names = search_field_names()

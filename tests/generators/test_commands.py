@@ -278,7 +278,7 @@ def test_value_of_another_dictionary_is_refused(trained: Trained, tmp_path: Path
         run_generate(trained, *MCTS, "--value-path", str(tmp_path / "other.pt"), results=tmp_path)
 
 
-def test_value_of_other_words_in_the_same_number_is_refused(
+def test_models_of_other_words_in_the_same_number_are_refused(
     trained: Trained, tmp_path: Path
 ) -> None:
     for language in LANGUAGES:
@@ -288,8 +288,14 @@ def test_value_of_other_words_in_the_same_number_is_refused(
     state = torch.load(trained.dual, weights_only=False)
     state["cfg"]["task"].update(data=str(tmp_path), source_lang="en", target_lang="de")
     torch.save(state, tmp_path / "other.pt")
+    other = str(tmp_path / "other.pt")
     with pytest.raises(ValueError, match=r"^--value-path .*other.pt: was trained with .*dict.en"):
-        run_generate(trained, *MCTS, "--value-path", str(tmp_path / "other.pt"), results=tmp_path)
+        run_generate(trained, *MCTS, "--value-path", other, results=tmp_path)
+    for search in (MCTS, ("--beam", "2")):
+        with pytest.raises(ValueError, match=r"^--path: a model was trained with .*dict.en"):
+            run_generate(trained, *search, "--path", other, results=tmp_path)
+    overrides = ("--model-overrides", str({"data": str(trained.data)}))
+    run_generate(trained, *MCTS, "--path", other, *overrides, results=tmp_path)
 
 
 def test_metric_on_bare_subwords_is_refused(trained: Trained, tmp_path: Path) -> None:
