@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from fairseq_mcts.metrics.base import FloatArray, Group, Metric
+from fairseq_mcts.metrics.checks import BadScoreError, check_scores
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.search.scorer import Candidate, Comparison
 
@@ -32,7 +33,14 @@ class SearchMetric:
         likelihoods = [
             likelihood(logprob, len(one)) for one, logprob in zip(tokens, logprobs, strict=True)
         ]
-        return self._metric.score_likely(texts, others, likelihoods)
+        scores = self._metric.score_likely(texts, others, likelihoods)
+        try:
+            check_scores(self._metric, scores, texts, others)
+        except BadScoreError as error:
+            raise ValueError(
+                f"--search-metric {self._metric.name}: the score {error.score} is {error}"
+            ) from error
+        return scores
 
 
 class SearchUtility:

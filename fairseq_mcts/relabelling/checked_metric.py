@@ -2,23 +2,8 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from fairseq_mcts.data.scored_folder import first_bad_score
 from fairseq_mcts.metrics.base import FloatArray, Group, Metric
-
-
-class BadScoreError(ValueError):
-    """A score that no metric may give; which texts it is of."""
-
-    def __init__(self, metric: Metric, score: float, hypothesis: str, other: str) -> None:
-        low, high = metric.range
-        super().__init__(
-            f"no number in [{low}, {high}]; hypothesis: {hypothesis!r}; {metric.compares_with}: "
-            f"{other!r}"
-        )
-        self.score = score
-        self.other = other
+from fairseq_mcts.metrics.checks import check_scores
 
 
 class CheckedMetric(Metric):
@@ -51,10 +36,7 @@ class CheckedMetric(Metric):
     def _checked(
         self, scores: list[float], hypotheses: Sequence[str], others: Sequence[str]
     ) -> list[float]:
-        # as the folder keeps them
-        bad = first_bad_score(np.asarray(scores, np.float32), *self.range)
-        if bad is not None:
-            raise BadScoreError(self._metric, scores[bad], hypotheses[bad], others[bad])
+        check_scores(self._metric, scores, hypotheses, others)
         return scores
 
     def signature(self) -> str:

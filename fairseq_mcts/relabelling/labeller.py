@@ -9,8 +9,9 @@ from torch import Tensor
 
 from fairseq_mcts.data.scored_folder import ROW, Rows, ScoredRows, Scores
 from fairseq_mcts.data.token_file import TokenRows
+from fairseq_mcts.metrics.checks import BadScoreError
 from fairseq_mcts.metrics.text import TextDecoders
-from fairseq_mcts.relabelling.checked_metric import BadScoreError, CheckedMetric
+from fairseq_mcts.relabelling.checked_metric import CheckedMetric
 from fairseq_mcts.relabelling.chunks import Counts
 from fairseq_mcts.relabelling.corpus import Corpus
 from fairseq_mcts.relabelling.rows import METHODS, Batch, LabelledRow, RowMaker, distinct
