@@ -3,6 +3,7 @@
 One place for whoever decodes: the task's generators and the sweep.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,7 +19,7 @@ from fairseq_mcts.search.decoder import Decoder
 from fairseq_mcts.search.registry import decoder_names
 
 #: fields of a configuration beside the decoders' own, and what they configure
-OF_SEARCHES = ("search_budget", "search_preset", "search_memory")
+OF_SEARCHES = ("search_budget", "search_preset", "search_memory", "translate_empty")
 OF_VALUES = ("value_path", "value_read", "cheating_value")
 OF_METRICS = ("search_metric", "search_post_process")
 OF_TREES = ("search_trees", "search_tree_sentences", "search_tree_steps")
@@ -55,8 +56,8 @@ def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) 
     _check_trees(settings, decoder)
     _check_n_best(getattr(generation, "nbest", 1), decoder)
     memory = settings["search_memory"]
-    if memory is not None and memory <= 0:
-        raise ValueError(f"--search-memory {memory}: must be greater than 0")
+    if memory is not None and not 0 < memory < math.inf:
+        raise ValueError(f"--search-memory {memory}: must be a number greater than 0")
     return decoder
 
 

@@ -68,13 +68,15 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         max_bytes: int | None = None,
         value_caution: float = 0.0,
         cheating_value: bool = False,
+        translate_empty: bool = True,
         trees: TreeRecorder | None = None,
     ) -> None:
         """`text_decoders` is called at the first batch, when the task knows its BPE and tokenizer.
 
         Values are read `value_caution` standard deviations below their means.
         `cheating_value` lets the value read the reference instead of the source: no
-        translation system, but an analysis of what a better value would bring."""
+        translation system, but an analysis of what a better value would bring.
+        Unless `translate_empty`, a source without a token has an empty translation."""
         super().__init__(
             models,
             tgt_dict,
@@ -94,6 +96,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         self._max_bytes = max_bytes
         self._value_caution = value_caution
         self._cheating_value = cheating_value
+        self._translate_empty = translate_empty
         self.trees = trees
         self._largest_batch: int | None = None  # once a larger one did not fit
         self._kept: _KeptMembers | None = None
@@ -183,6 +186,10 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         references = [one.reference for one in sentences if one.reference is not None]
         evaluator.begin(sources, references or None)
         self.statistics.encoding += time.perf_counter() - begun
+        if not self._translate_empty:
+            for sentence in sentences:
+                if len(sentence.source) < 2:  # eos alone
+                    sentence.prefix = [self.eos]
         # as in fairseq, a forced prefix beats the least length, and the greatest beats it
         prefixes = [one.prefix[:limit] for one, limit in zip(sentences, longest, strict=True)]
         for number, prefix in enumerate(prefixes):

@@ -60,6 +60,7 @@ class GeneratorFactory:
             max_bytes=None if memory is None else int(memory * 2**20),
             value_caution=value_caution(settings),
             cheating_value=settings["cheating_value"],
+            translate_empty=settings["translate_empty"],
             trees=trees,
         )
         warnings = list if trees is None else trees.warnings

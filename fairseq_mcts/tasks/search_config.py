@@ -138,6 +138,13 @@ def _common_fields() -> list[Field]:
             "batch that needs more is split. Unbounded by default",
         ),
         _field(
+            "translate_empty",
+            bool,
+            False,
+            "translate sources without a token, too; a search answers them by an empty "
+            "translation unless told so, because a model only makes something up",
+        ),
+        _field(
             "search_trees",
             Optional[str],
             None,

@@ -1,5 +1,6 @@
 """The searches' own options: each has an effect where it belongs and is refused elsewhere."""
 
+import math
 from typing import Any
 
 import pytest
@@ -70,8 +71,8 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "beam_normalization": ({**BEAM, "lenpen": 2.0}, "gnmt"),
 }
 NEED_A_METRIC = {"mcts_terminal", "sr_rank_by"}
-#: shown in test_memory.py, test_prefetch.py, test_search_settings.py, test_tree_recorder.py and
-#: test_candidate_file.py
+#: shown in test_candidate_file.py, test_empty_source.py, test_memory.py, test_prefetch.py,
+#: test_search_settings.py and test_tree_recorder.py
 ELSEWHERE = {
     "search_json": "file",
     "mcts_prefetch": 3,
@@ -80,6 +81,7 @@ ELSEWHERE = {
     "search_trees": "folder",
     "search_tree_sentences": "1",
     "search_tree_steps": "1",
+    "translate_empty": True,
 }
 SENTENCES = range(0, 90, 12)
 
@@ -230,7 +232,8 @@ def test_option_that_nothing_would_read_is_refused(
             {**VGBS, "vgbs_value_scale": "log", "vgbs_value_bounds": "high"},
             "^--vgbs-value-bounds high: expected two numbers",
         ),
-        ({**MCTS, "search_memory": 0.0}, "^--search-memory 0.0: must be greater than 0"),
+        ({**MCTS, "search_memory": 0.0}, "^--search-memory 0.0: must be a number greater than 0"),
+        ({**MCTS, "search_memory": math.nan}, "^--search-memory nan: must be a number greater"),
         ({**ROLLOUTS, "search_metric": "bleu"}, "^--search-metric bleu: needs the reference"),
         ({**ROLLOUTS, "search_metric": "taste"}, "unknown metric 'taste'"),
         ({**MCTS, "mcts_simulation": 4}, "^mcts_simulation: the searches have no such option"),
