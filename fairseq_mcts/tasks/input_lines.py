@@ -12,13 +12,19 @@ class InputLines:
     def __init__(self) -> None:
         self.dataset: Any = None  # of the lines that were read last
         self._first = self._next = 0  # number of the first of them, and of the first not yet read
+        self._are_answered_by_number = False  # as fairseq-interactive does, but not the hub
 
     def read(self, count: int) -> None:
         """Counts lines that are read now."""
         self._first, self._next = self._next, self._next + count
+        self._are_answered_by_number = True
 
     def fitting(self, indices: Any, max_positions: Any, *, skip_invalid: bool) -> Any:
-        """The indices without lines that are too long: each is named, and refused or left out."""
+        """The indices without lines that are too long: each is named.
+
+        They are left out where answers carry numbers, and refused where others would move into
+        their places, unless that is asked for.
+        """
         kept, too_long = self.dataset.filter_indices_by_size(indices, max_positions)
         longest = max_positions if isinstance(max_positions, (int, float)) else max_positions[0]
         for sample in sorted(too_long):
@@ -28,11 +34,9 @@ class InputLines:
                 f"{self.dataset.src_sizes[sample]} tokens, more than the {longest} that the model "
                 "can read"
             )
-            if not skip_invalid:
-                raise ValueError(
-                    f"{complaint}; with --skip-invalid-size-inputs-valid-test it is left out"
-                )
-            logger.warning("%s: left out", complaint)
+            if not (skip_invalid or self._are_answered_by_number):
+                raise ValueError(complaint)
+            logger.error("%s: left out; --truncate-source translates its beginning", complaint)
         return kept
 
     def numbers(self, src_tokens: Any, pad: int) -> list[tuple[int, ...]]:

@@ -181,11 +181,19 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         return iterator
 
     def get_interactive_tokens_and_lengths(self, lines: Any, encode_fn: Any) -> Any:
-        """fairseq's; counts the lines, so that one that can't be translated can be named."""
+        """fairseq's; counts the lines, so that one that can't be translated can be named.
+
+        Here --truncate-source cuts them, which fairseq forgets.
+        """
         if self._prefix_size > 0:
             raise ValueError("--prefix-size: input lines come without targets to take prefixes of")
         self._input_lines.read(len(lines))
-        return super().get_interactive_tokens_and_lengths(lines, encode_fn)
+        tokens, lengths = super().get_interactive_tokens_and_lengths(lines, encode_fn)
+        if self.cfg.truncate_source:  # as of binarised data
+            most = self.cfg.max_source_positions
+            tokens = [one if len(one) <= most else one[[*range(most - 1), -1]] for one in tokens]
+            lengths = [len(one) for one in tokens]
+        return tokens, lengths
 
     def build_dataset_for_inference(self, *args: Any, **options: Any) -> Any:
         """fairseq's; remembered as the one whose samples are input lines."""
@@ -199,7 +207,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         max_positions: Any = None,
         ignore_invalid_inputs: bool = False,
     ) -> Any:
-        """fairseq's; but each input line that is too long is named, refused or left out."""
+        """fairseq's; but each input line that is too long is named, left out or refused."""
         if dataset is self._input_lines.dataset:
             skip_invalid = ignore_invalid_inputs
             return self._input_lines.fitting(indices, max_positions, skip_invalid=skip_invalid)

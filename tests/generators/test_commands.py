@@ -199,8 +199,7 @@ def test_interactive_answers_every_line_in_order(
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    skip = "--skip-invalid-size-inputs-valid-test"
-    run_interactive(trained, INPUT, *MCTS, *sentencepiece(trained), skip, folder=tmp_path)
+    run_interactive(trained, INPUT, *MCTS, *sentencepiece(trained), folder=tmp_path)
     output = capsys.readouterr().out
     answered = [number for number in range(len(INPUT)) if number != 6]
     assert numbers(output, "S") == answered
@@ -214,15 +213,12 @@ def test_interactive_answers_every_line_in_order(
     assert lines(capsys.readouterr().out, "H") == lines(output, "H")
 
 
-def test_interactive_names_a_line_that_is_too_long(trained: Trained) -> None:
-    complaint = trained.fairseq.fail(
-        "interactive",
-        *("bin", "--task", "translation_mcts", "--cpu", "--path", str(trained.dual)),
-        *("--source-lang", "en", "--target-lang", "de", *MCTS, *sentencepiece(trained)),
-        lines="".join(f"{line}\n" for line in INPUT),
-    )
-    assert "input line 7 (it would be S-6) has " in complaint
-    assert "--skip-invalid-size-inputs-valid-test" in complaint
+def test_interactive_cuts_a_line_that_is_too_long_where_asked_to(
+    trained: Trained, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = ("--truncate-source", "--max-source-positions", "20", "--max-tokens", "400")
+    run_interactive(trained, INPUT, *MCTS, *sentencepiece(trained), *cut, folder=tmp_path)
+    assert numbers(capsys.readouterr().out, "H") == list(range(len(INPUT)))
 
 
 def test_prefixes_of_interactive_are_refused(trained: Trained, tmp_path: Path) -> None:
