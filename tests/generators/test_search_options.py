@@ -70,10 +70,12 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "beam_normalization": ({**BEAM, "lenpen": 2.0}, "gnmt"),
 }
 NEED_A_METRIC = {"mcts_terminal", "sr_rank_by"}
-#: shown in test_memory.py, test_prefetch.py, test_search_settings.py, test_tree_recorder.py and
-#: test_candidate_file.py
+#: shown in test_memory.py, test_prefetch.py, test_search_settings.py, test_tree_recorder.py,
+#: test_candidate_file.py and test_search_record.py
 ELSEWHERE = {
     "search_json": "file",
+    "search_record": "file",
+    "search_record_sentences": "1",
     "mcts_prefetch": 3,
     "search_memory": 1.0,
     "search_settings": "tuned.json",
