@@ -64,7 +64,6 @@ setup(
             *EXPLORE,
             # the browser that it drives is Debian's chromium with chromium-driver
             "selenium>=4.15",
-            "httpx>=0.27",
             "pytest>=9",
             "pytest-xdist>=3.5",
             "hypothesis>=6.100",

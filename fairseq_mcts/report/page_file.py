@@ -21,6 +21,12 @@ REPORT_SCRIPTS = (
     "sentences.js",
     "report.js",
 )
+EXPLORE_SCRIPTS = (*SHARED_SCRIPTS, "explore.js")
+
+
+def explore_page() -> str:
+    """The page that asks a server for translations."""
+    return fill_page("explore.html", EXPLORE_SCRIPTS, "Explore the search", connects="'self'")
 
 
 def report_page(data: Mapping[str, Any], searches: Mapping[tuple[int, int], str]) -> str:

@@ -59,7 +59,7 @@ def test_searches_of_every_decoder(decoder: str, setup: Setup, tmp_path: Path) -
 def test_a_file_of_fairseq_generate(trained: Trained, tmp_path: Path) -> None:
     path = tmp_path / "new" / "searches.jsonl"
     run_generate(
-        trained, trained.dual, *MCTS, *sentencepiece(trained), "--search-record", str(path)
+        trained, *MCTS, *sentencepiece(trained), "--search-record", str(path), results=tmp_path
     )
     assert read_records(path).keys() >= {0, 49}
 
