@@ -63,10 +63,11 @@ def fields_of(search: str, options: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _described(name: str, info: OptionInfo) -> dict[str, Any]:
+    is_text = info.flag_type is str
     return {
         "name": name,
         "help": info.help,
         "default": info.default,
-        "choices": info.flag_choices or info.choices,
+        "choices": info.flag_choices or info.choices or (info.grid if is_text else ()),
         "whole": info.flag_type is int,
     }

@@ -13,7 +13,7 @@ _MARK = "†"
 
 def as_markdown(report: Report) -> str:
     """All tables of a report, and the sentences that changed most."""
-    parts = [f"# {report.title}", _head(report), "## Quality and cost", _scores(report)]
+    parts = [f"# {_text(report.title)}", _head(report), "## Quality and cost", _scores(report)]
     parts += ["## What was given up", _watch(report)]
     if any(report.value_gap(run, 0) is not None for run in report.runs):
         parts += ["## Value against true score", _values(report)]

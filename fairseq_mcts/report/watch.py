@@ -40,6 +40,7 @@ def find_losses(source: str, hypothesis: str, reference: str | None) -> Losses:
         and word not in names
         and word.lower() not in folded
         and len(word) >= _SHORTEST_COPY
+        and (reference is not None or not word[0].isupper())  # it may be a name
         and not _NUMBER.fullmatch(word)
     ]
     # 1,000 and 1.000 are the same number in two languages

@@ -57,6 +57,7 @@ class Explorer {
       html('div', {class: 'search-panel'}, this.drawing, this.details),
       this.legend());
     this.renderMoment();
+    this.place.dataset.shown = chosen.name;
   }
 
   tokenButtons() {
@@ -177,7 +178,6 @@ class Explorer {
       add('Visits', state.visits[node]);
       add('Value Q', number(state.value[node]));
       add('Own value', state.visits[node] ? number(tree.opened[node]) : '–');
-      if (this.moment === model.lastMoment(step)) add('Q as recorded', number(tree.value[node]));
     } else if (model.kind === 'samples') {
       add('Samples', state.visits[node]);
       if (node !== ROOT_NODE) add('Probability', number(Math.exp(tree.logprob[node])));
@@ -190,8 +190,10 @@ class Explorer {
       add('Value', number(tree.value[node]));
     }
     add('Prefix', joinedPieces(model.prefix(step, node)) || '–');
+    // what the search itself says of the node at its end
+    const recorded = model.kind === 'tree' ? tree.value[node] : null;
     this.details.replaceChildren(
-      html('dl', {}, rows.map(([name, value]) => [html('dt', {}, name),
+      html('dl', {'data-recorded': recorded}, rows.map(([name, value]) => [html('dt', {}, name),
         html('dd', {'data-field': name}, value)])),
       state.passed[node].length > 1 ? histogram(state.passed[node], model.kind) : '',
       this.hidden > 0 ? html('p', {class: 'note'}, model.kind === 'beam'

@@ -11,11 +11,12 @@ function nodeWidth(piece) {
   return Math.max(76, 20 + LETTER_WIDTH * [...pieceLabel(piece)].length);
 }
 
-// Which of SHADES a value has between the least and the greatest that are shown.
-function shadeOf(value, lowest, highest) {
-  if (value === null || value === undefined || highest <= lowest) return SHADES >> 1;
-  const place = Math.floor(((value - lowest) / (highest - lowest)) * SHADES);
-  return Math.min(SHADES - 1, Math.max(0, place));
+// Which of SHADES a value has: by its rank among those that are shown, so that a single one far off
+// does not make all others equal.
+function shadeOf(value, ascending) {
+  if (value === null || value === undefined || ascending.length < 2) return SHADES >> 1;
+  const rank = ascending.findIndex((one) => one >= value);
+  return Math.min(SHADES - 1, Math.floor((rank / (ascending.length - 1)) * SHADES));
 }
 
 // The nodes that a tree shows before anybody unfolds or folds one: the most visited.
@@ -109,8 +110,7 @@ function drawSearch(model, step, moment, view, actions) {
     ? layOutBeams(tree, state, view.showDropped) : layOutTree(tree, state, view.unfolded);
   const shown = [...layout.placed.keys()].filter((node) => node !== ROOT_NODE || model.kind === 'tree');
   const values = shown.map((node) => state.value[node]).filter((value) => value !== null);
-  const lowest = Math.min(...values);
-  const highest = Math.max(...values);
+  const ascending = [...new Set(values)].sort((one, other) => one - other);
   const chosen = new Set([ROOT_NODE, ...tree.chosen]);
   const picture = svg('svg', {
     width: layout.width, height: layout.height, role: 'tree', class: 'search',
@@ -128,7 +128,7 @@ function drawSearch(model, step, moment, view, actions) {
     const {node} = position;
     const dropped = model.kind === 'beam' && node !== ROOT_NODE
       && tree.rank[node] === null && !tree.finished[node];
-    const classes = ['node', `shade-${shadeOf(state.value[node], lowest, highest)}`];
+    const classes = ['node', `shade-${shadeOf(state.value[node], ascending)}`];
     if (chosen.has(node)) classes.push('chosen');
     if (state.newest.has(node)) classes.push('newest');
     if (dropped) classes.push('dropped');
