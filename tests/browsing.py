@@ -59,6 +59,16 @@ class Reader:
     def sentences(self) -> list[int]:
         return [int(card.get_attribute("data-sentence")) for card in self.all(".card")]
 
+    def look_at(self, node: int) -> None:
+        """Brings the details of a node up, whatever has come under the mouse meanwhile."""
+        from selenium.webdriver import ActionChains
+
+        actions = ActionChains(self.browser)
+        actions.w3c_actions.pointer_action.move_to_location(0, 0)
+        actions.perform()
+        node_element = self.one(f".node[data-node='{node}']")
+        self.browser.execute_script("arguments[0].blur(); arguments[0].focus()", node_element)
+
     def field(self, name: str) -> str:
         return self.one(f"[data-field='{name}']").text
 

@@ -21,7 +21,7 @@ _EPILOG = """example:
   fairseq-mcts-report report.html runs/beam runs/mcts --metric bleu --metric chrf \\
       --metric mlbertscore:model=encoder --optimised mlbertscore
 """
-_MEBIBYTE = 2**20
+_MEGABYTE = 10**6
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -103,7 +103,7 @@ def write_report(options: argparse.Namespace) -> list[str]:
     report = make_report(options, read_and_check(options))
     data = page_data(report)
     without = len(report_page({**data, "numRecorded": 0}, {}).encode())
-    left = int(options.max_megabytes * _MEBIBYTE) - without
+    left = int(options.max_megabytes * _MEGABYTE) - without
     searches = chosen_searches(report, left)
     recorded = sum(len(run.records) for run in report.runs)
     page = report_page({**data, "numRecorded": recorded}, searches)
@@ -111,7 +111,7 @@ def write_report(options: argparse.Namespace) -> list[str]:
     options.out.write_text(page, encoding="utf-8")
     markdown = options.out.with_suffix(".md")
     markdown.write_text(as_markdown(report), encoding="utf-8")
-    lines = [f"{options.out}: {len(page.encode()) / _MEBIBYTE:.1f} MB", f"{markdown}"]
+    lines = [f"{options.out}: {len(page.encode()) / _MEGABYTE:.1f} MB", f"{markdown}"]
     if recorded:
         lines.append(f"{len(searches)} of {recorded} recorded searches are in the page")
     return lines

@@ -109,7 +109,7 @@ def test_beam_is_fairseqs(address: str, trained: Trained) -> None:
         ),
         (
             {"text": TEXT, "search": "mcts", "options": {"gumbel_actions": "3"}},
-            "--mcts-gumbel-actions 3: has no effect",
+            "--mcts-gumbel-actions 3: ",
         ),
         ({"text": "a " * 1500, "search": "beam"}, "text: "),
         ({"text": "a " * 900, "search": "beam"}, "the sentence has"),
@@ -158,6 +158,7 @@ def test_the_page(browser: Any, address: str) -> None:
     reader.click("[data-result='mcts, simulations 7'] .see")
     reader.wait_for("[data-shown='mcts, simulations 7']")
     assert reader.one("#moment-shown").text == "7 of 7"
+    reader.look_at(0)
     assert reader.field("Visits") == "8"
     assert "the <b>dog</b> sees a house" in reader.one(".texts").text
     assert reader.complaints() == []

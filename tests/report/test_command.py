@@ -71,7 +71,7 @@ def test_a_page_is_no_larger_than_asked(tmp_path: Path) -> None:
     inside = re.findall(r'id="search-1-(\d+)"', page)
     assert 0 < len(inside) < count
     assert str(count - 1) in inside
-    assert len(page.encode()) < 0.1 * 2**20
+    assert len(page.encode()) < 0.1 * 10**6
     assert data_of(out)["numRecorded"] == count
 
 

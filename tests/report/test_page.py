@@ -93,6 +93,7 @@ def test_step_through_a_search(reader: Reader) -> None:
     reader.click("[data-step='5']")
     assert reader.one("[data-step='5']").get_attribute("aria-pressed") == "true"
     assert reader.one("#moment-shown").text == "20 of 20"
+    reader.look_at(0)
     assert reader.field("Visits") == "21"
     # the tree as it was at the first simulation
     reader.browser.execute_script(
@@ -112,7 +113,7 @@ def test_step_through_a_search(reader: Reader) -> None:
     assert reader.one(".node").get_attribute("aria-expanded") == "false"
     reader.one(".node").send_keys("\ue007")
     assert len(reader.all(".node")) == before
-    reader.click(".node[data-node='1']")
+    reader.look_at(1)
     assert 0 < float(reader.field("Prior")) <= 1
     assert float(reader.field("Value Q")) == pytest.approx(reader.recorded_value(), abs=2e-4)
     assert reader.field("Token") == reader.one(".node[data-node='1'] .piece").text
@@ -135,6 +136,7 @@ def test_beams_and_samples(reader: Reader) -> None:
     assert len(reader.all(".node.dropped")) == len(reader.all(".node")) - kept > 0
     reader.choose("#explorer-run", 3)
     reader.wait_for("[data-shown='sr']")
+    reader.look_at(0)
     assert reader.field("Samples") == "9"
     assert reader.one("#moment-shown").text == "9 of 9"
     assert "9 scores of samples" in reader.one(".histogram").text
@@ -192,7 +194,7 @@ def test_values_of_every_backup(browser: Any, tmp_path: Path) -> None:
     for number, backup in enumerate(backups):
         reader.choose("#explorer-run", number)
         reader.wait_for(f"[data-shown='{backup}']")
-        for node in reader.all(".node")[:6]:
-            browser.execute_script("arguments[0].focus()", node)
+        for node in [one.get_attribute("data-node") for one in reader.all(".node")[:6]]:
+            reader.look_at(int(node))
             computed = float(reader.field("Value Q"))
             assert computed == pytest.approx(reader.recorded_value(), abs=2e-4), backup
