@@ -1,6 +1,6 @@
 // A small chart of points and lines.
 
-const CHART = {width: 660, height: 380, left: 64, right: 20, top: 16, bottom: 48};
+const CHART = {width: 520, height: 340, left: 62, right: 16, top: 14, bottom: 48};
 
 function niceTicks(lowest, highest, wanted = 5) {
   const span = highest - lowest || Math.abs(highest) || 1;
