@@ -9,6 +9,7 @@ HERE = Path(__file__).parent
 
 METRICS = ["bert-score>=0.3.13", "transformers>=4.40,<5"]
 REPORT = ["matplotlib>=3.8"]
+EXPLORE = ["fastapi>=0.110", "uvicorn>=0.27"]
 
 
 def version() -> str:
@@ -30,7 +31,7 @@ setup(
     license_files=["LICENSE"],
     python_requires=">=3.10,<3.13",
     packages=find_packages(include=["fairseq_mcts", "fairseq_mcts.*"]),
-    package_data={"fairseq_mcts": ["py.typed"]},
+    package_data={"fairseq_mcts": ["py.typed"], "fairseq_mcts.report": ["page/*"]},
     install_requires=[
         # torch has no upper bound and no exact pin: users bring their own build.
         "torch>=2.5",
@@ -44,7 +45,9 @@ setup(
     ],
     entry_points={
         "console_scripts": [
+            "fairseq-mcts-explore = fairseq_mcts.cli.explore:main",
             "fairseq-mcts-relabel = fairseq_mcts.cli.relabel:main",
+            "fairseq-mcts-report = fairseq_mcts.cli.report:main",
             "fairseq-mcts-score = fairseq_mcts.cli.score:main",
             "fairseq-mcts-sweep = fairseq_mcts.cli.sweep:main",
         ],
@@ -53,10 +56,14 @@ setup(
         "metrics": METRICS,
         "comet": ["unbabel-comet>=2.2"],
         "report": REPORT,
+        "explore": EXPLORE,
         "dev": [
             # the test suite covers the metrics and the reports too
             *METRICS,
             *REPORT,
+            *EXPLORE,
+            # the browser that it drives is Debian's chromium with chromium-driver
+            "selenium>=4.15",
             "pytest>=9",
             "pytest-xdist>=3.5",
             "hypothesis>=6.100",

@@ -7,9 +7,11 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+
+from tests.browsing import start_browser
 
 # Set before transformers is imported: a test that asks the network must fail at once.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -37,6 +39,14 @@ def usual_numbers() -> Iterator[None]:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_flush_denormal(False)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, for tests of pages."""
+    driver = start_browser()
+    yield driver
+    driver.quit()
 
 
 class ParallelTexts(NamedTuple):

@@ -48,6 +48,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(site_packages: Path) -> No
     names = {path.name for path in site_packages.iterdir() if path.suffix != ".dist-info"}
     assert names == {"fairseq_mcts"}
     assert (site_packages / "fairseq_mcts" / "py.typed").exists()
+    assert (site_packages / "fairseq_mcts" / "report" / "page" / "report.html").exists()
     assert not list(site_packages.rglob("__pycache__"))
 
 
@@ -62,7 +63,9 @@ def test_extras_version_and_licence(metadata: Message) -> None:
     from fairseq_mcts import __version__
 
     assert metadata["Version"] == __version__
-    assert set(metadata.get_all("Provides-Extra", [])) == {"metrics", "comet", "report", "dev"}
+    assert set(metadata.get_all("Provides-Extra", [])) == {
+        *("metrics", "comet", "report", "explore", "dev")
+    }
     assert "MIT" in (metadata["License"] or metadata["License-Expression"])
 
 

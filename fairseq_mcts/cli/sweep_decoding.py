@@ -130,6 +130,7 @@ def check_options(cfg: Any) -> None:
     for flag, path in (
         ("--search-trees", cfg.task.search_trees),
         ("--search-json", cfg.task.search_json),
+        ("--search-record", cfg.task.search_record),
     ):
         if path is not None:
             raise ValueError(

@@ -24,7 +24,8 @@ OF_VALUES = ("value_path", "value_read", "cheating_value")
 OF_METRICS = ("search_metric", "search_post_process")
 OF_TREES = ("search_trees", "search_tree_sentences", "search_tree_steps")
 #: what is written beside the translations, which do not depend on it
-OF_FILES = (*OF_TREES, "search_json")
+OF_RECORDS = ("search_record", "search_record_sentences")
+OF_FILES = (*OF_TREES, *OF_RECORDS, "search_json")
 
 DEFAULT_VALUE_READ = "mean"
 
@@ -37,7 +38,7 @@ def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) 
     decoder = decoder_from_settings(settings)
     if decoder.is_fairseqs_own:
         # a scorer that compares with the source may need the text, whatever decodes
-        refused = (*OF_SEARCHES, *OF_VALUES, *OF_TREES, "search_metric")
+        refused = (*OF_SEARCHES, *OF_VALUES, *OF_TREES, *OF_RECORDS, "search_metric")
         _refuse(settings, refused, f"has no effect with --search {decoder.name}", with_value=True)
         _check_normalization(decoder, generation)
         return decoder
@@ -54,6 +55,7 @@ def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) 
         )
     _check_metric(settings, decoder, how)
     _check_trees(settings, decoder)
+    _check_record(settings, decoder)
     _check_n_best(getattr(generation, "nbest", 1), decoder)
     memory = settings["search_memory"]
     if memory is not None and not 0 < memory < math.inf:
@@ -116,6 +118,14 @@ def _check_trees(settings: Mapping[str, Any], decoder: Decoder[Any]) -> None:
         _refuse(settings, OF_TREES, f"has no effect: {why}", with_value=True)
     elif settings["search_trees"] is None:
         _refuse(settings, OF_TREES, "has no effect without --search-trees", with_value=True)
+
+
+def _check_record(settings: Mapping[str, Any], decoder: Decoder[Any]) -> None:
+    if not decoder.records_search:
+        why = f"--search {decoder.name} does not tell what it does"
+        _refuse(settings, OF_RECORDS, f"has no effect: {why}", with_value=True)
+    elif settings["search_record"] is None:
+        _refuse(settings, OF_RECORDS, "has no effect without --search-record", with_value=True)
 
 
 def _check_n_best(n_best: int, decoder: Decoder[Any]) -> None:

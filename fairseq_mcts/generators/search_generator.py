@@ -17,6 +17,7 @@ from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, SearchMemo
 from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.generators.output_lines import PrintedHypothesis
 from fairseq_mcts.generators.search_metric import SearchMetric, SearchUtility
+from fairseq_mcts.generators.search_record import SearchRecord
 from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.generators.tree_recorder import TreeRecorder, WatchedSentence
 from fairseq_mcts.metrics.base import Metric
@@ -70,6 +71,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         cheating_value: bool = False,
         translate_empty: bool = True,
         trees: TreeRecorder | None = None,
+        record: SearchRecord | None = None,
     ) -> None:
         """`text_decoders` is called at the first batch, when the task knows its BPE and tokenizer.
 
@@ -98,6 +100,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         self._cheating_value = cheating_value
         self._translate_empty = translate_empty
         self.trees = trees
+        self.record = record
         self._largest_batch: int | None = None  # once a larger one did not fit
         self._kept: _KeptMembers | None = None
         penalties = ((self.unk, limits.unk_penalty),) if limits.unk_penalty else ()
@@ -124,7 +127,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         if self._cheating_value:
             for sentence, reference in zip(sentences, self._references(sample), strict=True):
                 sentence.reference = reference
-        if self.trees is not None:
+        if self.trees is not None or self.record is not None:
             for sentence, numbers in zip(sentences, sentence_numbers(sample), strict=True):
                 sentence.numbers = numbers
         results = self._translate(sentences, bos_token)
@@ -204,15 +207,20 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             prefixes=prefixes,
             no_repeat_ngram_size=self._limits.no_repeat_ngram_size,
         )
+        watched = _watched(sentences)
+        record = None if self.record is None else self.record.watch(watched)
         run = Run(
             constraints,
             seed=[sentence_seed(self._seed, source) for source in sources],
             n_best=self._limits.n_best,
-            watcher=None if self.trees is None else self.trees.watch(_watched(sentences)),
+            watcher=None if self.trees is None else self.trees.watch(watched),
+            recorder=record,
             highest_value=evaluator.highest_value if self._uses_value else math.inf,
             efficient_rows=EFFICIENT_ROWS,
         )
         decoded = run_decoder(self._decoder, run, evaluator, self._search_metric(sources))
+        if self.record is not None and record is not None:
+            self.record.write(watched, record, decoded.hypotheses)
         needed = decoded.num_slots * evaluator.bytes_per_slot + decoded.num_bytes
         self.statistics.add_search(decoded.timing, needed)
         self._keep(members)
@@ -335,7 +343,7 @@ class _Sentence:
     source: Tensor  # [T] without padding
     prefix: Sequence[int] = ()  # tokens that it must start with
     reference: Tensor | None = None  # [R], for a value that cheats
-    numbers: tuple[int, ...] = ()  # of the sentence in the output, where trees are recorded
+    numbers: tuple[int, ...] = ()  # of the sentence in the output, where searches are recorded
 
 
 def _without_padding(tokens: Tensor, pad: int) -> list[Tensor]:

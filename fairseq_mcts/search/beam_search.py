@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairseq_mcts.search import beam_kernels as kernels
+from fairseq_mcts.search.beam_recording import BeamRecording
 from fairseq_mcts.search.constraints import per_sentence
 from fairseq_mcts.search.decoder import Run
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
@@ -49,6 +50,9 @@ class BeamSearch(TreeStore):
         self._policy_of_beams = replace(self.question, value=False, policy_only=True)
         self._beams = _new_beams(widths, widest)
         self._begun = False
+        self._recording = None
+        if run.recorder is not None:
+            self._recording = BeamRecording(run.recorder, rules, with_values=with_values)
 
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
         if not self._begun:
@@ -56,9 +60,13 @@ class BeamSearch(TreeStore):
         wanted, count = np.empty(0, np.int32), 0
         while count == 0 and len(self._active):
             wanted = np.empty(self._make_room_for_step(), np.int32)
+            if self._recording is not None:
+                self._recording.before_step(self.tree, self._beams, self._active)
             count = kernels.advance(
                 self.tree, self._beams, self._active, self._rules, self._with_values, wanted
             )
+            if self._recording is not None:
+                self._recording.after_step(self.tree, self._beams)
             self._collect_finished()
         if self._with_values and len(self._active):
             # all sentences are at the same point of a step

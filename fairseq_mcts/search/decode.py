@@ -13,6 +13,7 @@ from fairseq_mcts.search.driver import drive
 from fairseq_mcts.search.evaluator import Evaluator
 from fairseq_mcts.search.function_evaluator import EvaluateFunction, FunctionEvaluator
 from fairseq_mcts.search.options import OptionError
+from fairseq_mcts.search.recording import SearchRecorder
 from fairseq_mcts.search.registry import make_decoder
 from fairseq_mcts.search.results import Decoded, Hypothesis
 from fairseq_mcts.search.scorer import Metric, Scorer
@@ -26,6 +27,8 @@ def run_decoder(
     for name, given in (("trace", run.trace), ("watcher", run.watcher is not None)):
         if given and not decoder.builds_trees:
             raise ValueError(f"{name}: search={decoder.name!r} builds no search tree")
+    if run.recorder is not None and not decoder.records_search:
+        raise ValueError(f"recorder: search={decoder.name!r} can't be recorded")
     if decoder.needs_metric and metric is None:
         asking = decoder.metric_option
         if asking is None:
@@ -73,6 +76,7 @@ def decode(
     highest_value: float = math.inf,
     trace: bool = False,
     watcher: TreeWatcher | None = None,
+    recorder: SearchRecorder | None = None,
     **options: Any,
 ) -> list[list[Hypothesis]]:
     """Decodes `num_sentences` sentences with the model that `evaluate` stands for.
@@ -104,6 +108,7 @@ def decode(
         highest_value: no value of the model is greater; saves evaluations, changes no result.
         trace: keep each output token's search, where the decoder builds search trees.
         watcher: is shown whole search trees, those it wants to see.
+        recorder: is told everything that a search does, see `search.recording`.
 
     Returns:
         For each sentence its hypotheses, best first.
@@ -139,6 +144,7 @@ def decode(
         n_best=n_best,
         trace=trace,
         watcher=watcher,
+        recorder=recorder,
         highest_value=highest_value,
     )
     return run_decoder(decoder, run, FunctionEvaluator(evaluate, constraints), metric).hypotheses

@@ -23,6 +23,7 @@ from fairseq_mcts.search.options import (
     at_least_one,
     option_infos,
 )
+from fairseq_mcts.search.recording import SearchRecorder
 from fairseq_mcts.search.results import Hypothesis
 from fairseq_mcts.search.scorer import Scorer
 from fairseq_mcts.search.snapshot import TreeWatcher
@@ -42,6 +43,7 @@ class Run:
     n_best: int | None = 1  # hypotheses per sentence; None: all that are finished
     trace: bool = False  # keep each output token's search
     watcher: TreeWatcher | None = None  # is shown whole search trees
+    recorder: SearchRecorder | None = None  # is told everything that a search does
     # No value of the model is greater. It changes no result, but the less it is the fewer
     # evaluations are made.
     highest_value: float = math.inf
@@ -52,6 +54,12 @@ class Run:
     @property
     def num_sentences(self) -> int:
         return len(self.constraints.max_len)
+
+    @property
+    def looks_at_decisions(self) -> bool:
+        """Whether anybody wants to see a token's search before the next one begins."""
+        watched = self.watcher is not None or self.recorder is not None
+        return self.trace or self.n_best != 1 or watched
 
     def __post_init__(self) -> None:
         if self.n_best is not None and self.n_best < 1:
@@ -83,6 +91,8 @@ class Decoder(ABC, Generic[OptionsT]):
     compares_finished: ClassVar[bool] = False
     #: whether it builds search trees, which can be traced and watched
     builds_trees: ClassVar[bool] = False
+    #: whether its search tells a recorder what it does (`recording`)
+    records_search: ClassVar[bool] = False
     #: whether fairseq's own generator is this decoder, so that its commands use that one
     is_fairseqs_own: ClassVar[bool] = False
     #: fairseq's generation option whose place the decoder takes

@@ -17,6 +17,7 @@ from fairseq_mcts.search.mcts_records import (
     DECIDED,
     EVALUATION,
     FINISHED,
+    LANDED,
     NOTHING,
     OPENING,
     OTHERS,
@@ -313,6 +314,11 @@ def advance_sentence(
             if not open_leaves(tree, statistics, state, leaves, rules):
                 return NO_NODE
             land_leaves(tree, statistics, state, leaves, rules)
+            state.phase = SELECTING
+            if rules.pause_when_landed:
+                state.phase = LANDED
+                return NO_NODE
+        elif state.phase == LANDED:
             state.phase = SELECTING
         elif state.simulations_done == state.simulations:
             state.phase = DECIDED

@@ -14,6 +14,7 @@ OPENING = 0  # leaves are being opened: evaluations, rollouts or scores may be o
 SELECTING = 1  # the next simulations start at the root; they may wait for a policy
 DECIDED = 2  # all simulations are done; the tree is whole and can be looked at
 FINISHED = 3
+LANDED = 4  # a pause after leaves were opened, where somebody notes in which order they are
 
 # what a leaf waits for
 NOTHING = 0
@@ -102,4 +103,5 @@ class Rules(NamedTuple):
     rollouts: bool
     score_finished: bool
     pause_when_decided: bool
+    pause_when_landed: bool
     leaves: int  # at most so many are opened at once

@@ -23,7 +23,7 @@ from fairseq_mcts.search.options import Count
 from fairseq_mcts.search.random_numbers import seeds_of_sentences
 from fairseq_mcts.search.results import Evaluations, Hypothesis, Step
 from fairseq_mcts.search.scorer import Candidate
-from fairseq_mcts.search.snapshot import take_snapshot
+from fairseq_mcts.search.snapshot import TreeSnapshot, take_snapshot
 from fairseq_mcts.search.store import TreeStore
 from fairseq_mcts.search.tree import (
     Float64,
@@ -61,6 +61,9 @@ class MctsSearch(TreeStore):
         self._n_best = run.n_best
         self._trace = run.trace
         self._watcher = run.watcher
+        self._recorder = run.recorder
+        # [sentence] slots in which the simulations for the current token ended
+        self._landed: list[list[int]] = [[] for _ in range(run.num_sentences)]
         self._rules = rules
         self._statistics = _new_statistics(self.tree.capacity, actions)
         self._states = _new_states(counts, seeds_of_sentences(run.seed, run.num_sentences))
@@ -133,9 +136,13 @@ class MctsSearch(TreeStore):
             )
             if not self._rules.pause_when_decided:
                 break
-            sentences = sentences[self._states["phase"][sentences] == records.DECIDED]
-            for sentence in sentences:
-                self._look_at_decision(int(sentence))
+            phases = self._states["phase"][sentences]
+            landed, decided = phases == records.LANDED, phases == records.DECIDED
+            for sentence in sentences[landed].tolist():
+                self._note_landings(sentence)
+            for sentence in sentences[decided].tolist():
+                self._look_at_decision(sentence)
+            sentences = sentences[landed | decided]
         return unread[:count]
 
     def _wanted(self, what: int) -> Int32:
@@ -150,21 +157,31 @@ class MctsSearch(TreeStore):
     def receive_scores(self, scores: Float64) -> None:
         self._statistics.nodes["score"][self._scored_slots] = scores
 
+    def _note_landings(self, sentence: int) -> None:
+        """Notes in which slots the simulations ended that are done since the last pause."""
+        noted = self._landed[sentence]
+        new = int(self._states[sentence]["simulations_done"]) + 1 - len(noted)
+        noted += self._leaves[sentence]["slot"][:new].tolist()
+
     def _look_at_decision(self, sentence: int) -> None:
         """Takes from a token's whole search tree what was asked for: trace, snapshot, sentences."""
         root = int(self._states[sentence]["root"])
-        if self._watcher is not None and self._watcher.wants(
-            sentence, int(self.tree.depth[root]) + 1
-        ):
-            self._watcher.see(
-                take_snapshot(self.tree, self._statistics, self._states[sentence], self._rules)
-            )
+        step = int(self.tree.depth[root]) + 1
+        if self._watcher is not None and self._watcher.wants(sentence, step):
+            self._watcher.see(self._snapshot(sentence))
+        if self._recorder is not None and self._recorder.wants(sentence):
+            self._recorder.see_tree(self._snapshot(sentence))
+        self._landed[sentence].clear()
         if self._trace:
             self._steps[sentence].append(self._step(self._states[sentence]))
         if self._n_best != 1:
             for node in self._visited_finished(sentence):
                 hypothesis = self._finished(int(node))
                 self._met[sentence].setdefault(hypothesis.tokens, hypothesis)
+
+    def _snapshot(self, sentence: int) -> TreeSnapshot:
+        state, landed = self._states[sentence], self._landed[sentence]
+        return take_snapshot(self.tree, self._statistics, state, self._rules, landed)
 
     def _step(self, state: records.State) -> Step:
         tree, statistics, root = self.tree, self._statistics, int(state["root"])

@@ -39,6 +39,7 @@ class SampleSearch(TreeStore):
         self._by_value = rank_by == "value"
         self._unranked = rank_by == "none"
         self._n_best = run.n_best
+        self._recorder = run.recorder
         self.question = Question(
             actions=0,
             temperature=temperature,
@@ -128,6 +129,7 @@ class SampleSearch(TreeStore):
         candidates: list[Candidate] = []
         for sentence in self._active[~going_on].tolist():
             if self._unranked:
+                self._show(sentence, {})
                 self.finish(sentence, self._in_order(sentence))
                 continue
             distinct = self._distinct(sentence)
@@ -163,6 +165,7 @@ class SampleSearch(TreeStore):
     def _rank(
         self, sentence: int, distinct: dict[tuple[int, ...], int], scores: list[float]
     ) -> None:
+        self._show(sentence, dict(zip(distinct, scores, strict=True)))
         drawn = range(self._samples.num_samples[sentence])
         counts = Counter(self._tokens(sentence, sample) for sample in drawn)
         hypotheses = [
@@ -172,6 +175,15 @@ class SampleSearch(TreeStore):
         # a stable sort of samples in their order: of equal ones the earlier sample
         hypotheses.sort(key=lambda hypothesis: (-hypothesis.score, -hypothesis.logprob))
         self.finish(sentence, hypotheses[: self._n_best])
+
+    def _show(self, sentence: int, scores: dict[tuple[int, ...], float]) -> None:
+        """Shows a recorder all samples as they were drawn."""
+        if self._recorder is None or not self._recorder.wants(sentence):
+            return
+        drawn = range(self._samples.num_samples[sentence])
+        each = [scores.get(self._tokens(sentence, sample)) for sample in drawn]
+        samples = [self._hypothesis(sentence, *one) for one in zip(drawn, each, strict=True)]
+        self._recorder.see_samples(sentence, samples)
 
     def _hypothesis(self, sentence: int, sample: int, score: float | None = None) -> Hypothesis:
         """A sample with its score; without one its likelihood stands in for it."""

@@ -1,5 +1,6 @@
 """The search tree of one output token, to be looked at from outside before it is cut down."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,6 +36,11 @@ class TreeSnapshot:
     # [c] nodes from the chosen child down: the first is the output token of this step, the others
     # are where the same rule of choice would lead in this tree
     chosen: Int32
+    # [n] what each node was worth when it was opened, which is what was backed up
+    opened_values: Float64
+    # [s] the nodes in which simulations ended, in their order, the root's own opening first; empty
+    # if nobody records the search
+    landings: Int32
 
     @property
     def step(self) -> int:
@@ -54,8 +60,13 @@ class TreeWatcher(Protocol):
         ...
 
 
-def take_snapshot(tree: Tree, statistics: Statistics, state: State, rules: Rules) -> TreeSnapshot:
-    """Copies the search tree of a sentence, all of whose simulations are done."""
+def take_snapshot(
+    tree: Tree, statistics: Statistics, state: State, rules: Rules, landed: Sequence[int] = ()
+) -> TreeSnapshot:
+    """Copies the search tree of a sentence, all of whose simulations are done.
+
+    `landed` are the slots in which they ended.
+    """
     root = int(state["root"])
     slots, parents = _visited_slots(tree, statistics, root)
     below, above = slots[1:], slots[parents[1:]]  # [n - 1] the ends of each edge
@@ -80,6 +91,8 @@ def take_snapshot(tree: Tree, statistics: Statistics, state: State, rules: Rules
         value_range=(float(state["lowest"]), float(state["highest"])),
         slots=slots,
         chosen=np.array([node_of_slot[slot] for slot in chosen], np.int32),
+        opened_values=statistics.nodes["own"][slots],
+        landings=np.array([node_of_slot[slot] for slot in landed], np.int32),
     )
 
 

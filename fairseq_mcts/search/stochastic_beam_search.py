@@ -38,6 +38,7 @@ class StochasticBeamSearch(TreeStore):
         super().__init__(run.constraints, num_actions=0)
         self._rank_by = rank_by
         self._n_best = run.n_best
+        self._recorder = run.recorder
         self.question = Question(
             actions=0,
             temperature=temperature,
@@ -150,6 +151,8 @@ class StochasticBeamSearch(TreeStore):
             # without a score the likelihood stands in for it
             ranked_by = found.logprob if score is None else score
             hypotheses.append(replace(found, score=ranked_by, weight=weight))
+        if self._recorder is not None and self._recorder.wants(sentence):
+            self._recorder.see_samples(sentence, list(hypotheses))
         if scores is not None:
             # a stable sort of samples in their order: of equal ones the earlier sample
             hypotheses.sort(key=lambda hypothesis: (-hypothesis.score, -hypothesis.logprob))

@@ -51,6 +51,7 @@ class EvalSearch:
         for flag, path in (
             ("--search-trees", self._cfg.search_trees),
             ("--search-json", self._cfg.search_json),
+            ("--search-record", self._cfg.search_record),
         ):
             if path is not None:
                 raise ValueError(

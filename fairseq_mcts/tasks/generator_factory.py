@@ -12,6 +12,7 @@ from fairseq_mcts.generators import output_lines
 from fairseq_mcts.generators.decoder_flags import as_flag
 from fairseq_mcts.generators.decoding_checks import value_caution
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
+from fairseq_mcts.generators.search_record import make_search_record
 from fairseq_mcts.generators.tree_recorder import make_recorder
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.base import Metric
@@ -47,6 +48,7 @@ class GeneratorFactory:
             self._allow_cheating()
         dictionaries = (self._task.source_dictionary, self._task.target_dictionary)
         trees = make_recorder(settings, *dictionaries)
+        record = make_search_record(settings, decoder, *dictionaries)
         generator = SearchGenerator(
             models,
             self._task.target_dictionary,
@@ -62,9 +64,12 @@ class GeneratorFactory:
             cheating_value=settings["cheating_value"],
             translate_empty=settings["translate_empty"],
             trees=trees,
+            record=record,
         )
-        warnings = list if trees is None else trees.warnings
-        output_lines.install(generator.statistics, warnings)
+        warning = [one.warnings for one in (trees, record) if one is not None]
+        output_lines.install(
+            generator.statistics, lambda: [line for lines in warning for line in lines()]
+        )
         return generator
 
     def _allow_cheating(self) -> None:

@@ -167,6 +167,20 @@ def _common_fields() -> list[Field]:
             "(default: all of the sentence)",
         ),
         _field(
+            "search_record",
+            Optional[str],
+            None,
+            "file for whole searches as JSON lines (compressed if its name ends in .gz), which "
+            "fairseq-mcts-report shows token by token: trees as they grow, beams, samples",
+        ),
+        _field(
+            "search_record_sentences",
+            Optional[str],
+            None,
+            "sentences that --search-record takes, by their numbers in the S and H lines, for "
+            "example 0,3,7-9 (default: 0-49)",
+        ),
+        _field(
             "value_path",
             Optional[str],
             None,

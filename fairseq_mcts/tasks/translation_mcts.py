@@ -319,7 +319,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 "--search-post-process: neither a search nor a scorer needs the source's text"
             )
         src_tokens = sample["net_input"]["src_tokens"]
-        writes_files = candidate_file is not None or getattr(generator, "trees", None) is not None
+        writers = (candidate_file, *(getattr(generator, one, None) for one in ("trees", "record")))
+        writes_files = any(writer is not None for writer in writers)
         if "id" not in sample and writes_files:
             numbers = self._input_lines.numbers(src_tokens, self.source_dictionary.pad())
             sample = {**sample, "line_numbers": numbers}

@@ -72,9 +72,11 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
 }
 NEED_A_METRIC = {"mcts_terminal", "sr_rank_by"}
 #: shown in test_candidate_file.py, test_empty_source.py, test_memory.py, test_prefetch.py,
-#: test_search_settings.py and test_tree_recorder.py
+#: test_search_record.py, test_search_settings.py and test_tree_recorder.py
 ELSEWHERE = {
     "search_json": "file",
+    "search_record": "file",
+    "search_record_sentences": "1",
     "mcts_prefetch": 3,
     "search_memory": 1.0,
     "search_settings": "tuned.json",

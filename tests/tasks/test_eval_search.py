@@ -76,7 +76,7 @@ def test_what_does_not_go_together(options: dict[str, Any], complaint: str) -> N
         eval_search(3, **options).check()
 
 
-@pytest.mark.parametrize("name", ["search_trees", "search_json"])
+@pytest.mark.parametrize("name", ["search_trees", "search_json", "search_record"])
 def test_files_are_not_written_in_validations(name: str) -> None:
     search = eval_search(3, eval_bleu=True, **{name: "here"})
     search.check()  # what a checkpoint was trained with does no harm elsewhere

@@ -41,6 +41,7 @@ class BeamDecoder(Decoder[BeamOptions]):
     presets = {"privileged": {}, "unprivileged": {}}  # it knows no metric
     uses_value = False
     is_fairseqs_own = True
+    records_search = True
 
     def search(self, run: Run) -> BeamSearch:
         return BeamSearch(

@@ -129,6 +129,10 @@ class MbrDecoder(Decoder[MbrOptions]):
     def needs_value(self) -> bool:
         return self._source is not None and self._source.needs_value
 
+    @property
+    def records_search(self) -> bool:  # type: ignore[override]
+        return self._source is None or self._source.records_search
+
     def search(self, run: Run) -> Search:
         if self._source is not None:
             return self._source.search(run)

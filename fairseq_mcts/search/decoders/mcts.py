@@ -154,6 +154,7 @@ class MctsDecoder(Decoder[MctsOptions]):
     value_unless = {"leaf": ("rollout",)}
     metric_if = {"leaf": ("rollout",), "terminal": ("metric",)}
     builds_trees = True
+    records_search = True
 
     def search(self, run: Run) -> MctsSearch:
         options = self.options
@@ -179,7 +180,8 @@ class MctsDecoder(Decoder[MctsOptions]):
                 c_scale=float(options.c_scale),
                 rollouts=rollouts,
                 score_finished=self.scores_finished,
-                pause_when_decided=run.trace or run.n_best != 1 or run.watcher is not None,
+                pause_when_decided=run.looks_at_decisions,
+                pause_when_landed=run.recorder is not None,
                 leaves=options.leaves,
             ),
         )

@@ -71,6 +71,7 @@ class SrDecoder(Decoder[SrOptions]):
     value_unless = {"rank_by": ("metric", "none")}
     metric_if = {"rank_by": ("metric",)}
     instead_of = "sampling"
+    records_search = True
 
     def search(self, run: Run) -> SampleSearch | StochasticBeamSearch:
         options = self.options

@@ -69,6 +69,7 @@ class VgbsDecoder(Decoder[VgbsOptions]):
     budget_option = "beam"
     presets = {"privileged": {"alpha": 0.5}, "unprivileged": {"alpha": 0.9}}
     value_unless = {"alpha": (0.0,)}
+    records_search = True
 
     def search(self, run: Run) -> BeamSearch:
         options = self.options

@@ -1,0 +1,90 @@
+"""Compares systems by several metrics: what fairseq-mcts-score prints and -report shows."""
+
+import argparse
+from dataclasses import dataclass
+
+from fairseq_mcts.cli.score_table import Comparison, SystemScores
+from fairseq_mcts.cli.systems import (
+    build_metrics,
+    read_optimised,
+    read_other_texts,
+    read_systems,
+)
+from fairseq_mcts.cli.user_dir import import_user_dir
+from fairseq_mcts.metrics import Metric
+from fairseq_mcts.metrics.base import FloatArray
+from fairseq_mcts.metrics.bootstrap import paired_bootstrap
+from fairseq_mcts.metrics.system_output import SystemOutput
+
+
+@dataclass(frozen=True)
+class Systems:
+    """What is compared, and the comparison, which `fill` completes."""
+
+    systems: dict[str, SystemOutput]
+    texts: dict[bool, list[str]]  # what metrics compare with: references if privileged
+    comparison: Comparison
+
+    def fill(self) -> dict[str, dict[str, FloatArray]]:
+        """Scores and tests; returns the statistics [N, K] of sentences, by metric and system."""
+        comparison, baseline = self.comparison, self.comparison.baseline
+        everything: dict[str, dict[str, FloatArray]] = {}
+        for metric in comparison.metrics:
+            others = self.texts[metric.privileged]
+            statistics = {
+                name: metric.statistics(system.hypotheses, others)
+                for name, system in self.systems.items()
+            }
+            for name, scores in comparison.systems.items():
+                scores.scores[metric.name] = metric.aggregate(statistics[name].sum(axis=0))
+                if name != baseline and comparison.resamples:
+                    scores.tests[metric.name] = paired_bootstrap(
+                        metric,
+                        statistics[name],
+                        statistics[baseline],
+                        resamples=comparison.resamples,
+                        seed=comparison.seed,
+                    )
+            everything[metric.name] = statistics
+        return everything
+
+    def sentence_scores(self, metric: Metric, system: str, statistics: FloatArray) -> list[float]:
+        """[N] scores of single sentences; `statistics` [N, K] are those of `fill`."""
+        if type(metric).statistics is Metric.statistics:  # they hold the scores themselves
+            return statistics[:, 0].tolist()
+        return metric.score(self.systems[system].hypotheses, self.texts[metric.privileged])
+
+
+def read_and_check(options: argparse.Namespace) -> Systems:
+    """Reads outputs, other texts and metrics as the options say; refuses before it scores."""
+    if options.resamples < 0:
+        raise ValueError(f"--resamples {options.resamples}: must not be negative")
+    if options.user_dir is not None:
+        import_user_dir(options.user_dir)
+    systems = read_systems(options.systems)
+    baseline = options.baseline or next(iter(systems))
+    if baseline not in systems:
+        raise ValueError(f"--baseline {baseline}: the systems are {', '.join(systems)}")
+    texts = read_other_texts(options, systems)
+    metrics = build_metrics(options, texts)
+    optimised = read_optimised(options.optimised, list(systems), baseline)
+    comparison = Comparison(
+        metrics=metrics,
+        systems={name: SystemScores(optimised.get(name), {}, {}) for name in systems},
+        baseline=baseline,
+        sentences=len(systems[baseline].hypotheses),
+        resamples=options.resamples,
+        seed=options.seed,
+    )
+    _demand_independent_metric(comparison)
+    return Systems(systems, texts, comparison)
+
+
+def _demand_independent_metric(comparison: Comparison) -> None:
+    for name, system in comparison.systems.items():
+        if all(comparison.is_partial(name, metric) for metric in comparison.metrics):
+            raise ValueError(
+                f"the decoding of {name} optimised {system.optimised}, and no other judge is asked "
+                "for: a system must not be judged by its own metric alone. Add a metric to "
+                "--metrics"
+            )

@@ -1,0 +1,125 @@
+// A small chart of points and lines.
+
+const CHART = {width: 520, height: 340, left: 62, right: 16, top: 14, bottom: 48};
+
+function niceTicks(lowest, highest, wanted = 5) {
+  const span = highest - lowest || Math.abs(highest) || 1;
+  const rough = span / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
+  const ticks = [];
+  for (let tick = Math.ceil(lowest / step) * step; tick <= highest + step * 1e-9; tick += step) {
+    ticks.push(Number(tick.toPrecision(12)));
+  }
+  return ticks;
+}
+
+function logTicks(lowest, highest) {
+  const ticks = [];
+  for (let power = Math.floor(Math.log10(lowest)); power <= Math.ceil(Math.log10(highest)); power += 1) {
+    for (const one of [1, 2, 5]) {
+      const tick = one * 10 ** power;
+      if (tick >= lowest && tick <= highest) ticks.push(tick);
+    }
+  }
+  return ticks;
+}
+
+function padded([lowest, highest], share = 0.08) {
+  const span = highest - lowest || Math.abs(highest) * 0.1 || 1;
+  return [lowest - span * share, highest + span * share];
+}
+
+function rangeOf(values) {
+  return [Math.min(...values), Math.max(...values)];
+}
+
+// `chart`: {title, xLabel, yLabel, xLog, points: [{x, y, label, colour, tip, act, small}],
+// lines: [{points: [[x, y]], colour}], xRange, yRange, diagonal}
+function drawChart(chart) {
+  const {width, height, left, right, top, bottom} = CHART;
+  const xs = chart.points.map((point) => (chart.xLog ? Math.log10(point.x) : point.x));
+  const xRange = chart.xRange ?? padded(rangeOf(xs), chart.xLog ? 0.12 : 0.08);
+  const yRange = chart.yRange ?? padded(rangeOf(chart.points.map((point) => point.y)));
+  const toX = (x) => left + ((x - xRange[0]) / (xRange[1] - xRange[0])) * (width - left - right);
+  const toY = (y) => height - bottom - ((y - yRange[0]) / (yRange[1] - yRange[0])) * (height - top - bottom);
+  const placeX = (x) => toX(chart.xLog ? Math.log10(x) : x);
+  const picture = svg('svg', {
+    viewBox: `0 0 ${width} ${height}`, class: 'chart', role: 'group', 'aria-label': chart.title,
+  });
+  const xTicks = chart.xLog ? logTicks(10 ** xRange[0], 10 ** xRange[1]) : niceTicks(...xRange);
+  for (const tick of xTicks) {
+    picture.append(
+      svg('line', {x1: placeX(tick), x2: placeX(tick), y1: top, y2: height - bottom, class: 'grid'}),
+      svg('text', {x: placeX(tick), y: height - bottom + 18, class: 'tick', 'text-anchor': 'middle'}, tick));
+  }
+  for (const tick of niceTicks(...yRange)) {
+    picture.append(
+      svg('line', {x1: left, x2: width - right, y1: toY(tick), y2: toY(tick), class: 'grid'}),
+      svg('text', {x: left - 8, y: toY(tick) + 4, class: 'tick', 'text-anchor': 'end'}, tick));
+  }
+  picture.append(
+    svg('text', {x: (left + width - right) / 2, y: height - 8, class: 'axis', 'text-anchor': 'middle'}, chart.xLabel),
+    svg('text', {x: 14, y: (top + height - bottom) / 2, class: 'axis', 'text-anchor': 'middle',
+      transform: `rotate(-90 14 ${(top + height - bottom) / 2})`}, chart.yLabel));
+  if (chart.diagonal) {
+    const from = Math.max(xRange[0], yRange[0]);
+    const to = Math.min(xRange[1], yRange[1]);
+    if (from < to) {
+      picture.append(svg('line', {
+        x1: toX(from), x2: toX(to), y1: toY(from), y2: toY(to), class: 'diagonal'}));
+    }
+  }
+  for (const line of chart.lines ?? []) {
+    picture.append(svg('polyline', {
+      points: line.points.map(([x, y]) => `${placeX(x)},${toY(y)}`).join(' '),
+      class: `line ${line.colour}`,
+    }));
+  }
+  const labels = placedLabels(chart.points, placeX, toY);
+  chart.points.forEach((point, index) => {
+    const act = point.act;
+    const circle = svg('circle', {
+      cx: placeX(point.x), cy: toY(point.y), r: point.small ? 3.5 : 7,
+      class: `point ${point.colour}`, 'data-point': point.key,
+    }, svg('title', {}, point.tip));
+    if (point.small) {
+      circle.addEventListener('click', act);
+      picture.append(circle);
+      return;
+    }
+    picture.append(svg('g', {
+      class: 'run-point', tabindex: 0, role: 'button', 'aria-label': point.tip,
+      onclick: act,
+      onkeydown: (event) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        act();
+      },
+    }, circle, svg('text', labels[index], point.label)));
+  });
+  return picture;
+}
+
+// Labels beside their points, moved down where they would lie over one another.
+function placedLabels(points, placeX, toY) {
+  const labels = points.map((point) => {
+    if (point.small) return null;
+    const x = placeX(point.x);
+    const wide = (point.label ?? '').length * 7;
+    const atRight = x + 12 + wide < CHART.width - CHART.right;
+    return {x: atRight ? x + 11 : x - 11, y: toY(point.y) + 4, wide, atRight};
+  });
+  const order = labels.filter(Boolean).sort((one, other) => one.y - other.y);
+  order.forEach((label, index) => {
+    for (const above of order.slice(0, index)) {
+      const span = (one) => (one.atRight ? [one.x, one.x + one.wide] : [one.x - one.wide, one.x]);
+      const [a1, a2] = span(above);
+      const [b1, b2] = span(label);
+      if (a1 < b2 && b1 < a2 && label.y - above.y < 14) label.y = above.y + 14;
+    }
+  });
+  return labels.map((label) => label && {
+    x: label.x, y: label.y, class: 'point-label', 'text-anchor': label.atRight ? 'start' : 'end',
+  });
+}

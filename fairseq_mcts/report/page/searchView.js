@@ -1,0 +1,189 @@
+// Draws a search: as a tree from left to right, or the beams as a lattice.
+
+const NODE_HEIGHT = 36;
+const ROW_HEIGHT = 46;
+const COLUMN_GAP = 34;
+const LETTER_WIDTH = 8.4;
+const SHADES = 6;
+const UNFOLDED_AT_FIRST = 24; // nodes
+
+function nodeWidth(piece) {
+  return Math.max(76, 20 + LETTER_WIDTH * [...pieceLabel(piece)].length);
+}
+
+// Which of SHADES a value has: by its rank among those that are shown, so that a single one far off
+// does not make all others equal.
+function shadeOf(value, ascending) {
+  if (value === null || value === undefined || ascending.length < 2) return SHADES >> 1;
+  const rank = ascending.findIndex((one) => one >= value);
+  return Math.min(SHADES - 1, Math.floor((rank / (ascending.length - 1)) * SHADES));
+}
+
+// The nodes that a tree shows before anybody unfolds or folds one: the most visited.
+function firstUnfolded(tree, state) {
+  const chosen = new Set(tree.chosen);
+  const ranked = [...state.visits.keys()].filter((node) => state.visits[node] > 0)
+    .sort((one, other) => (chosen.has(other) - chosen.has(one))
+      || state.visits[other] - state.visits[one] || one - other);
+  const unfolded = new Set([ROOT_NODE]);
+  for (const node of ranked.slice(0, UNFOLDED_AT_FIRST)) {
+    for (let one = tree.parent[node]; one >= 0; one = tree.parent[one]) unfolded.add(one);
+  }
+  return unfolded;
+}
+
+// Positions of the nodes that are shown: children below one another, parents beside their first,
+// which is the chosen one, so that the translation is the first row.
+function layOutTree(tree, state, unfolded) {
+  const placed = new Map();
+  const chosen = new Set(tree.chosen);
+  const widths = [];
+  let row = 0;
+  const place = (node) => {
+    const depth = tree.depth[node];
+    widths[depth] = Math.max(widths[depth] ?? 0, nodeWidth(tree.piece[node]));
+    const children = tree.children[node].filter((child) => state.visits[child] > 0)
+      .sort((one, other) => (chosen.has(other) - chosen.has(one))
+        || state.visits[other] - state.visits[one] || one - other);
+    const shown = unfolded.has(node) ? children : [];
+    const position = {node, depth, row, children: children.length, open: shown.length > 0};
+    placed.set(node, position);
+    shown.forEach((child, index) => {
+      if (index > 0) row += 1;
+      place(child);
+    });
+  };
+  if (state.visits[ROOT_NODE] > 0) place(ROOT_NODE);
+  return finished(placed, widths, row + 1, 0);
+}
+
+// Beams of a step stand in a column, by rank; finished sentences below them, dropped ones last.
+function layOutBeams(tree, state, showDropped) {
+  const placed = new Map();
+  const widths = [];
+  const columns = [];
+  for (let node = 0; node < tree.parent.length; node += 1) {
+    const dropped = tree.rank[node] === null && !tree.finished[node];
+    if (state.visits[node] === 0 || (dropped && !showDropped)) continue;
+    (columns[tree.depth[node]] ??= []).push(node);
+  }
+  const group = (node) => (tree.rank[node] !== null ? 0 : tree.finished[node] ? 1 : 2);
+  let rows = 1;
+  columns.forEach((column, depth) => {
+    column.sort((one, other) => group(one) - group(other)
+      || (tree.rank[one] ?? 0) - (tree.rank[other] ?? 0) || tree.score[other] - tree.score[one]);
+    column.forEach((node, row) => {
+      widths[depth] = Math.max(widths[depth] ?? 0, nodeWidth(tree.piece[node]));
+      placed.set(node, {node, depth, row, children: 0, open: false});
+    });
+    rows = Math.max(rows, column.length);
+  });
+  return finished(placed, widths, rows, 18);
+}
+
+function finished(placed, widths, rows, top) {
+  const lefts = [];
+  let left = 6;
+  widths.forEach((width, depth) => {
+    lefts[depth] = left;
+    left += width + COLUMN_GAP;
+  });
+  for (const position of placed.values()) {
+    position.x = lefts[position.depth];
+    position.y = 6 + top + position.row * ROW_HEIGHT;
+    position.width = widths[position.depth];
+  }
+  return {placed, lefts, widths, width: left + 24, height: 12 + top + rows * ROW_HEIGHT};
+}
+
+function secondLine(model, tree, state, node) {
+  if (model.kind === 'beam') return node === ROOT_NODE ? '' : number(tree.score[node], 3);
+  const times = `${state.visits[node]}×`;
+  return state.value[node] === null ? times : `${times} ${number(state.value[node], 3)}`;
+}
+
+// The whole drawing; `actions` are {toggle(node), look(node)}.
+function drawSearch(model, step, moment, view, actions) {
+  const tree = model.trees[step];
+  const state = model.at(step, moment);
+  const layout = model.kind === 'beam'
+    ? layOutBeams(tree, state, view.showDropped) : layOutTree(tree, state, view.unfolded);
+  const shown = [...layout.placed.keys()].filter((node) => node !== ROOT_NODE || model.kind === 'tree');
+  const values = shown.map((node) => state.value[node]).filter((value) => value !== null);
+  const ascending = [...new Set(values)].sort((one, other) => one - other);
+  const chosen = new Set([ROOT_NODE, ...tree.chosen]);
+  const picture = svg('svg', {
+    width: layout.width, height: layout.height, role: 'tree', class: 'search',
+    'aria-label': model.kind === 'beam' ? 'Beams, step by step' : 'Search tree',
+  });
+  for (const position of layout.placed.values()) {
+    const parent = layout.placed.get(tree.parent[position.node]);
+    if (parent) picture.append(edge(parent, position, chosen, state, tree));
+  }
+  if (model.kind === 'beam') {
+    layout.lefts.forEach((left, depth) => picture.append(
+      svg('text', {x: left, y: 14, class: 'column-title'}, depth === 0 ? 'start' : `step ${depth}`)));
+  }
+  for (const position of layout.placed.values()) {
+    const {node} = position;
+    const dropped = model.kind === 'beam' && node !== ROOT_NODE
+      && tree.rank[node] === null && !tree.finished[node];
+    const classes = ['node', `shade-${shadeOf(state.value[node], ascending)}`];
+    if (chosen.has(node)) classes.push('chosen');
+    if (state.newest.has(node)) classes.push('newest');
+    if (dropped) classes.push('dropped');
+    if (view.looked === node) classes.push('looked');
+    const folded = position.children > 0 && !position.open;
+    const group = svg('g', {
+      class: classes.join(' '), tabindex: 0, role: 'treeitem', 'data-node': node,
+      'aria-expanded': position.children > 0 ? String(position.open) : null,
+      'aria-label': `${pieceLabel(tree.piece[node])}, ${secondLine(model, tree, state, node)}`
+        + (folded ? `, ${position.children} children folded` : ''),
+      transform: `translate(${position.x} ${position.y})`,
+      onclick: () => actions.toggle(node),
+      onmouseenter: () => actions.look(node),
+      onfocus: () => actions.look(node),
+      onkeydown: (event) => onNodeKey(event, picture, tree, layout, position, actions),
+    },
+    svg('rect', {width: position.width, height: NODE_HEIGHT, rx: tree.piece[node] === '</s>' ? 0 : 8}),
+    svg('text', {x: 10, y: 15, class: 'piece'}, pieceLabel(tree.piece[node])),
+    svg('text', {x: 10, y: 30, class: 'figures'}, secondLine(model, tree, state, node)),
+    folded ? svg('text', {x: position.width + 4, y: 22, class: 'fold'}, `+${position.children}`)
+      : null);
+    picture.append(group);
+  }
+  return {picture, state, hidden: state.visits.filter((visits) => visits > 0).length
+    - layout.placed.size};
+}
+
+function edge(parent, child, chosen, state, tree) {
+  const x1 = parent.x + parent.width;
+  const y1 = parent.y + NODE_HEIGHT / 2;
+  const y2 = child.y + NODE_HEIGHT / 2;
+  const middle = (x1 + child.x) / 2;
+  const isChosen = chosen.has(child.node) && chosen.has(tree.parent[child.node]);
+  const isNewest = state.newest.has(child.node);
+  return svg('path', {
+    d: `M${x1} ${y1} C${middle} ${y1} ${middle} ${y2} ${child.x} ${y2}`,
+    class: `edge${isChosen ? ' chosen' : ''}${isNewest ? ' newest' : ''}`,
+  });
+}
+
+function onNodeKey(event, picture, tree, layout, position, actions) {
+  const focus = (node) => {
+    if (layout.placed.has(node)) picture.querySelector(`[data-node="${node}"]`).focus();
+  };
+  const column = [...layout.placed.values()].sort((one, other) => one.y - other.y || one.x - other.x);
+  const place = column.findIndex((one) => one.node === position.node);
+  const moves = {
+    ArrowLeft: () => focus(tree.parent[position.node]),
+    ArrowRight: () => focus(tree.children[position.node].find((node) => layout.placed.has(node))),
+    ArrowUp: () => place > 0 && focus(column[place - 1].node),
+    ArrowDown: () => place < column.length - 1 && focus(column[place + 1].node),
+    Enter: () => actions.toggle(position.node),
+    ' ': () => actions.toggle(position.node),
+  };
+  if (!(event.key in moves)) return;
+  event.preventDefault();
+  moves[event.key]();
+}

@@ -1,0 +1,200 @@
+"""The page in a browser: every figure leads to sentences, every sentence to its search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairseq_mcts.cli.report import main
+from tests.browsing import Reader
+from tests.report.runs import MARKUP, toy_search, write_generated
+
+RUNS = ("beam", "mcts-4", "mcts-20", "vgbs", "sr")
+
+
+@pytest.fixture(scope="module")
+def page(decodings: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("page") / "report.html"
+    runs = [str(decodings / name) for name in RUNS]
+    metrics = ("--metric", "chrf", "--metric", "bleu", "--optimised", "bleu")
+    main([str(out), *runs, *metrics, "--resamples", "50", "--title", "A <b>title</b>"])
+    return out
+
+
+@pytest.fixture
+def reader(browser: Any, page: Path) -> Reader:
+    return Reader(browser, page)
+
+
+def test_tables_and_figures_lead_to_sentences(reader: Reader) -> None:
+    assert reader.one("h1").text == "A <b>title</b>"
+    assert "60 sentences, 5 runs" in reader.one("#subtitle").text
+    # a cell: the sentences of that run by that metric
+    reader.click("[data-cell='3-0']")
+    assert reader.one("#sentence-run").get_attribute("value") == "3"
+    assert reader.one("#sentence-metric").get_attribute("value") == "0"
+    # a count of losses: just these
+    reader.click("[data-loss='2-numbers']")
+    assert 7 in reader.sentences()
+    assert "numbers lost in mcts-20" in reader.one(".chip").text
+    found = len(reader.sentences())
+    assert f"{found} of 60" in reader.one("#sentence-count").text
+    reader.click("#clear-selection")
+    assert "60 of 60" in reader.one("#sentence-count").text
+    # a point of a run, and a point of a sentence
+    reader.click("[data-point='cost-2']")
+    assert reader.one("#sentence-run").get_attribute("value") == "2"
+    reader.browser.execute_script(
+        "document.querySelector(\"[data-point='value-12']\").dispatchEvent(new Event('click'))"
+    )
+    assert reader.sentences() == [12]
+    # two budgets of one decoder make a curve
+    assert len(reader.all("#cost polyline")) == 1
+    assert reader.complaints() == []
+
+
+def test_sort_and_filter(reader: Reader) -> None:
+    def changes() -> list[float]:
+        texts = [one.text.split()[1] for one in reader.all(".card .change")]
+        return [float(text.replace("−", "-")) for text in texts]
+
+    reader.choose("#sentence-sort", "gain")
+    gains = changes()
+    assert gains == sorted(gains, reverse=True)
+    assert gains[0] > 0
+    reader.choose("#sentence-sort", "loss")
+    losses = changes()
+    assert losses == sorted(losses)
+    assert losses[0] < 0
+    reader.choose("#sentence-sort", "number")
+    assert reader.sentences() == list(range(20))
+    reader.click("#next-top")
+    assert reader.sentences() == list(range(20, 40))
+    assert reader.one("#pager-top span").text == "page 2 of 3"
+    reader.click("#changed-only")
+    reader.click("#next-top")
+    assert reader.sentences()[:2] == [21, 22]  # both say the same of sentence 20
+    reader.one("#filter-text").send_keys("THE 33 OLD")
+    assert reader.sentences() == [33]
+    assert [one.text for one in reader.all(".card del")] == ["Haus."]
+    assert [one.text for one in reader.all(".card ins")] == ["Häuser von Anna."]
+
+
+def test_step_through_a_search(reader: Reader) -> None:
+    reader.choose("#sentence-run", 2)
+    reader.choose("#sentence-sort", "number")
+    reader.click("[data-sentence='3'] .explore")
+    reader.wait_for("#explorer-title")
+    assert reader.one("#explorer-title").text == "Sentence 3"
+    assert "Die 3 alten Haus." in reader.one(".texts").text  # the baseline's beside it
+    reader.wait_for("[data-step='5']")
+    reader.click("[data-step='5']")
+    assert reader.one("[data-step='5']").get_attribute("aria-pressed") == "true"
+    assert reader.one("#moment-shown").text == "20 of 20"
+    reader.look_at(0)
+    assert reader.field("Visits") == "21"
+    # the tree as it was at the first simulation
+    reader.browser.execute_script(
+        "const slider = document.getElementById('moment'); slider.value = 1;"
+        "slider.dispatchEvent(new Event('input'))"
+    )
+    assert reader.one("#moment-shown").text == "1 of 20"
+    assert len(reader.all(".node")) == 2
+    reader.browser.execute_script(
+        "const slider = document.getElementById('moment'); slider.value = 20;"
+        "slider.dispatchEvent(new Event('input'))"
+    )
+    # fold everything, unfold it by keyboard, read a value
+    before = len(reader.all(".node"))
+    reader.click(".node[data-node='0']")
+    assert len(reader.all(".node")) == 1
+    assert reader.one(".node").get_attribute("aria-expanded") == "false"
+    reader.one(".node").send_keys("\ue007")
+    assert len(reader.all(".node")) == before
+    reader.look_at(1)
+    assert 0 < float(reader.field("Prior")) <= 1
+    assert float(reader.field("Value Q")) == pytest.approx(reader.recorded_value(), abs=2e-4)
+    assert reader.field("Token") == reader.one(".node[data-node='1'] .piece").text
+    reader.click("#unfold-all")
+    assert len(reader.all(".node")) >= before
+    assert reader.complaints() == []
+
+
+def test_beams_and_samples(reader: Reader) -> None:
+    reader.choose("#explorer-sentence", 2)
+    reader.wait_for("#explorer-run")
+    names = [one.text for one in reader.all("#explorer-run option")]
+    assert names == ["mcts-4", "mcts-20", "vgbs", "sr"]
+    reader.choose("#explorer-run", 2)
+    reader.wait_for("[data-shown='vgbs']")
+    kept = len(reader.all(".node"))
+    titles = [one.text for one in reader.all(".column-title")]
+    assert titles[:3] == ["start", "step 1", "step 2"]
+    reader.click("#show-dropped")
+    assert len(reader.all(".node.dropped")) == len(reader.all(".node")) - kept > 0
+    reader.choose("#explorer-run", 3)
+    reader.wait_for("[data-shown='sr']")
+    reader.look_at(0)
+    assert reader.field("Samples") == "9"
+    assert reader.one("#moment-shown").text == "9 of 9"
+    assert "9 scores of samples" in reader.one(".histogram").text
+    assert reader.complaints() == []
+
+
+def test_markup_stays_text(reader: Reader) -> None:
+    reader.choose("#sentence-sort", "number")
+    card = reader.one("[data-sentence='5']")
+    assert MARKUP in card.text
+    assert "<b>" in card.text  # a token of the toy's translations
+    card.find_element("css selector", ".explore").click()
+    reader.wait_for("#explorer-title")
+    assert MARKUP in reader.one(".texts").text
+    assert reader.browser.execute_script("return window.hacked") is None
+    assert reader.all("main img, main b") == []
+    assert reader.complaints() == []
+
+
+@pytest.mark.parametrize("width", [1280, 700])
+def test_nothing_is_wider_than_the_window(reader: Reader, width: int) -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    reader.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        reader.choose("#explorer-sentence", 1)
+        reader.wait_for("#explorer-title")
+        script = "return document.documentElement.scrollWidth"
+        assert reader.browser.execute_script(script) <= width
+    finally:
+        reader.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_dark_colours(reader: Reader) -> None:
+    script = "return getComputedStyle(document.body).backgroundColor"
+    before = reader.browser.execute_script(script)
+    reader.click("#theme")
+    assert reader.browser.execute_script(script) != before
+
+
+def test_values_of_every_backup(browser: Any, tmp_path: Path) -> None:
+    """The page computes Q anew at every simulation; at the last one it is what was recorded."""
+    backups = ("mean", "max", "bellman", "weighted-max", "power")
+    texts = ["Ein Satz."] * 2
+    folders = [write_generated(tmp_path / "beam", texts, texts, texts)]
+    for backup in backups:
+        folder = tmp_path / backup
+        folder.mkdir()
+        toy_search((0, 1), folder / "searches.jsonl", simulations=40, leaves=2, backup=backup)
+        folders.append(write_generated(folder, texts, texts, texts, search="mcts"))
+    out = tmp_path / "report.html"
+    main([str(out), *map(str, folders), "--resamples", "0"])
+    reader = Reader(browser, out)
+    reader.choose("#explorer-sentence", 1)
+    reader.wait_for("#explorer-run")
+    for number, backup in enumerate(backups):
+        reader.choose("#explorer-run", number)
+        reader.wait_for(f"[data-shown='{backup}']")
+        for node in [one.get_attribute("data-node") for one in reader.all(".node")[:6]]:
+            reader.look_at(int(node))
+            computed = float(reader.field("Value Q"))
+            assert computed == pytest.approx(reader.recorded_value(), abs=2e-4), backup
