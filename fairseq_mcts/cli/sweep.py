@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
-from fairseq_mcts.cli.sweep_grid import grid, parse_options
-from fairseq_mcts.cli.sweep_results import Trial, TrialStore, as_text, best_of
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.register import register
+from fairseq_mcts.tuning.grid import grid, parse_options
+from fairseq_mcts.tuning.results import Trial, TrialStore, as_text, best_of
 
 PROGRAM = "fairseq-mcts-sweep"
 
@@ -76,8 +76,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> None:
     """Try what has not been tried, print the table, write the best setting."""
-    from fairseq_mcts.cli.sweep_best import flags_beside, refuse_missing_folder, write_best
-    from fairseq_mcts.cli.sweep_decoding import SubsetDecoder, check_options, generator_options
+    from fairseq_mcts.subset.decoder import SubsetDecoder
+    from fairseq_mcts.subset.options import check_options, generator_options
+    from fairseq_mcts.tuning.best import flags_beside, refuse_missing_folder, write_best
+    from fairseq_mcts.tuning.trying import Trier
 
     options, cfg = _parse(arguments)
     refuse_below_one(options, "sweep_sentences")
@@ -91,22 +93,22 @@ def run(arguments: Sequence[str]) -> None:
     metrics = [build_metric(spec) for spec in options.sweep_metric]
     if len({metric.name for metric in metrics}) < len(metrics):
         raise ValueError("--sweep-metric: the same metric is asked for twice")
-    decoder = SubsetDecoder(cfg, options.sweep_sentences)
+    trier = Trier(SubsetDecoder(cfg, options.sweep_sentences, "--sweep-sentences"), metrics)
     store = TrialStore(options.sweep_out)
     trials: list[Trial] = []
     for setting, of_setting in zip(settings, configurations, strict=True):
-        key = decoder.key(of_setting, metrics)
+        key = trier.key(of_setting)
         trial = store.read(key)
         known = trial is not None
         if trial is None:
-            trial = decoder.try_out(setting, of_setting, metrics)
+            trial = trier.try_out(setting, of_setting)
             store.write(key, trial)
         trials.append(trial)
         score = metrics[0].format(trial.scores[metrics[0].name])
         how = "already there" if known else f"{trial.seconds:.1f} s"
         number = f"{len(trials)}/{len(settings)}"
         print(f"{number} {setting}: {metrics[0].name} {score} ({how})", flush=True)
-    print(f"\n{len(decoder.sources)} sentences\n{as_text(settings, trials, metrics)}")
+    print(f"\n{len(trier.sources)} sentences\n{as_text(settings, trials, metrics)}")
     for metric in metrics:
         print(f"{metric.name}: {metric.signature()}")
     best = best_of(trials, metrics[0].name)
@@ -114,7 +116,7 @@ def run(arguments: Sequence[str]) -> None:
     origin = {
         "command": shlex.join([PROGRAM, *arguments]),
         "subset": cfg.dataset.gen_subset,
-        "sentences": len(decoder.sources),
+        "sentences": len(trier.sources),
         "settings": len(settings),
     }
     path = options.write_settings or options.sweep_out / "best.json"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from fairseq_mcts.cli.sweep_grid import Setting
 from fairseq_mcts.data.files import complete_file
 from fairseq_mcts.metrics import Metric
+from fairseq_mcts.tuning.grid import Setting
 
 
 @dataclass(frozen=True)
