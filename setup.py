@@ -44,6 +44,7 @@ setup(
     ],
     entry_points={
         "console_scripts": [
+            "fairseq-mcts-plan = fairseq_mcts.cli.plan:main",
             "fairseq-mcts-relabel = fairseq_mcts.cli.relabel:main",
             "fairseq-mcts-score = fairseq_mcts.cli.score:main",
             "fairseq-mcts-sweep = fairseq_mcts.cli.sweep:main",

@@ -54,6 +54,10 @@ class SubsetDecoder:
     def source(self, row: int) -> str:
         return self._texts.source.decode(self._dataset[row]["source"])
 
+    def source_length(self, row: int) -> int:
+        """In tokens, eos counted."""
+        return int(self._dataset.src_sizes[row])
+
     def reference(self, row: int) -> str:
         return self._texts.target.decode(self._dataset[row]["target"], escape_unk=True)
 

@@ -21,14 +21,14 @@ def check_options(cfg: Any) -> None:
     ):
         if path is not None:
             raise ValueError(
-                f"{flag} {path}: each setting would overwrite what the last has written; use "
+                f"{flag} {path}: each decoding would overwrite what the last has written; use "
                 "fairseq-generate"
             )
     options = generator_options(cfg)
     if options.lm_path is not None:
-        raise ValueError(f"--lm-path {options.lm_path}: not in a sweep; use fairseq-generate")
+        raise ValueError(f"--lm-path {options.lm_path}: has no effect here; use fairseq-generate")
     if options.score_reference:
-        raise ValueError("--score-reference: decodes nothing, so there is nothing to sweep")
+        raise ValueError("--score-reference: decodes nothing, so there is nothing to find out")
     decoder_of(options)
 
 

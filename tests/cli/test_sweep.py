@@ -165,13 +165,13 @@ def test_prefixes_are_forced(trained: Trained, tmp_path: Path) -> None:  # noqa:
     [
         (("--sweep", "cpu=1"), "--sweep cpu=1: decoding has no option --cpu with a value"),
         (("--sweep", "beam=1,2", "--search", "mcts"), "--beam 1: not with --search mcts"),
-        (("--sweep", "beam=1", "--search-trees", "x"), "--search-trees x: each setting would"),
-        (("--sweep", "beam=1", "--search-json", "x"), "--search-json x: each setting would"),
+        (("--sweep", "beam=1", "--search-trees", "x"), "--search-trees x: each decoding would"),
+        (("--sweep", "beam=1", "--search-json", "x"), "--search-json x: each decoding would"),
         (("--sweep", "search-tree-steps=1,2"), "decoding has no option --search-tree-steps"),
         (("--sweep", "beam=1", "--sweep-sentences", "0"), "--sweep-sentences 0: must be at least"),
         (("--sweep", "beam=1", "--sweep-sentences", "999"), "--sweep-sentences 999: test has only"),
         (("--sweep", "beam=1", "--sweep-metric", "bleu"), "the same metric is asked for twice"),
-        (("--sweep", "beam=1", "--lm-path", "lm.pt"), "--lm-path lm.pt: not in a sweep"),
+        (("--sweep", "beam=1", "--lm-path", "lm.pt"), "--lm-path lm.pt: has no effect here"),
         (("--sweep", "beam=1", "--score-reference"), "--score-reference: decodes nothing"),
         (("--search", "mcts", "--sweep", "mcts-simulations=2,0"), "--mcts-simulations: must be"),
         (
