@@ -9,6 +9,7 @@ HERE = Path(__file__).parent
 
 METRICS = ["bert-score>=0.3.13", "transformers>=4.40,<5"]
 REPORT = ["matplotlib>=3.8"]
+TUNE = ["optuna>=4.4"]
 
 
 def version() -> str:
@@ -54,10 +55,12 @@ setup(
         "metrics": METRICS,
         "comet": ["unbabel-comet>=2.2"],
         "report": REPORT,
+        "tune": TUNE,
         "dev": [
-            # the test suite covers the metrics and the reports too
+            # the test suite covers the metrics, the reports and the tuning too
             *METRICS,
             *REPORT,
+            *TUNE,
             "pytest>=9",
             "pytest-xdist>=3.5",
             "hypothesis>=6.100",

@@ -120,7 +120,8 @@ def _serve(connection: Connection, arguments: list[str], threads: int) -> None:
             elif request == "memory":
                 connection.send((False, _peak_memory()))
             else:
-                measured.repeat(*given, until=connection.poll)
+                [count] = given
+                measured.repeat(count, until=connection.poll)
     except (ValueError, OSError, ImportError) as error:
         connection.send((True, type(error)(str(error))))
     except EOFError:
