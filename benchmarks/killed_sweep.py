@@ -2,11 +2,11 @@
 
     python benchmarks/killed_sweep.py [--size tiny] [--kills N] [--json FILE]
 
-fairseq-mcts-sweep tries a grid of V-MCTS: once undisturbed, and once killed by SIGKILL at random
-moments --kills times, each time started again, and once more as an optuna study: half of the kills
-hit all processes of a command with --workers 2, half a single one of its workers, after which the
-command goes on by itself. In the end the tables and the files of all trials must be the same but for
-the seconds that decoding took, and no finished trial may have been done twice.
+fairseq-mcts-sweep tries a grid of V-MCTS: once undisturbed; then in one process, in two, and in two
+as an optuna study, each killed by SIGKILL at random moments and started again until it is finished
+or has been killed --kills times. Half of the kills hit all processes of a command, half a single
+worker, after which the command goes on by itself. In the end the tables and the files of all trials
+must be the same but for the seconds of decoding, and no finished trial may have been done twice.
 """
 
 from __future__ import annotations
@@ -51,8 +51,10 @@ class Sweeps:
     def start(self, out: Path, *more: str) -> subprocess.Popen[str]:
         """In a group of its own, which can be killed as a whole."""
         return subprocess.Popen(
-            [sys.executable, "-m", "fairseq_mcts.cli.sweep", *self.options]
-            + ["--sweep-out", str(out), *more],
+            [
+                *(sys.executable, "-m", "fairseq_mcts.cli.sweep", *self.options),
+                *("--sweep-out", str(out), *more),
+            ],
             env={**os.environ, "OMP_NUM_THREADS": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -66,26 +68,29 @@ class Sweeps:
         self.undisturbed_seconds = time.perf_counter() - begun
         return table(said)
 
-    def killed(self, out: Path, kills: int, *more: str) -> tuple[str, int]:
-        """The table in the end, and how many kills came before it."""
-        done = 0
+    def killed(self, out: Path, kills: int, *more: str) -> tuple[str, int, bool]:
+        """The table in the end, how many kills came before it, and whether all trials stayed."""
+        done, all_stayed = 0, True
+        written: dict[str, int] = {}
+        process = self.start(out, *more)
         while done < kills:
-            process = self.start(out, *more)
-            while done < kills:
-                try:
-                    process.wait(self.dice.uniform(0.1, 1.0) * self.undisturbed_seconds)
-                    break  # finished before it could be killed
-                except subprocess.TimeoutExpired:
-                    done += 1
-                workers = children(process.pid)
-                if self.dice.random() < 0.5 or not workers:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    break
+            try:
+                process.wait(self.dice.uniform(0.1, 1.0) * self.undisturbed_seconds)
+                break
+            except subprocess.TimeoutExpired:
+                done += 1
+            now = times(out)
+            all_stayed &= now.items() >= written.items()
+            written = now
+            workers = children(process.pid)
+            if workers and self.dice.random() < 0.5:
                 os.kill(self.dice.choice(workers), signal.SIGKILL)
-            if process.poll() is None and done >= kills:
-                return table(self._end(process)), done
-            process.communicate()
-        return table(self._end(self.start(out, *more))), done
+            else:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                process = self.start(out, *more)
+        said = self._end(process)
+        return table(said), done, all_stayed and times(out).items() >= written.items()
 
     def _end(self, process: subprocess.Popen[str]) -> str:
         out, err = process.communicate()
@@ -120,6 +125,11 @@ def content(out: Path) -> dict[str, dict[str, Any]]:
     return {name: {**trial, "seconds": 0} for name, trial in found.items()}
 
 
+def times(out: Path) -> dict[str, int]:
+    """When trials were written."""
+    return {path.name: path.stat().st_mtime_ns for path in out.glob("trial-*.json")}
+
+
 def measure(options: argparse.Namespace, folder: Path) -> list[common.Comparison]:
     register()
     write_corpus(folder, options.size, options.sentences, options.seed)
@@ -136,11 +146,15 @@ def measure(options: argparse.Namespace, folder: Path) -> list[common.Comparison
         ("in two, as a study", (*two, "--storage", f"sqlite:///{folder}/study.db")),
     ):
         out = folder / name.replace(" ", "-")
-        found, kills = sweeps.killed(out, options.kills, *more)
-        same = found == expected and content(out) == content(folder / "undisturbed")
+        found, kills, stayed = sweeps.killed(out, options.kills, *more)
+        same = found == expected and content(out) == content(folder / "undisturbed") and stayed
         comparisons.append(
             common.Comparison(
-                f"kills of a sweep {name}", kills, None, {"trials": len(content(out))}, same
+                f"kills of a sweep {name}",
+                kills,
+                None,
+                {"trials": len(content(out))},
+                same,
             )
         )
     return comparisons
