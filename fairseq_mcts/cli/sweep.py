@@ -51,7 +51,6 @@ def run(arguments: Sequence[str]) -> None:
     objectives = parse_objectives(options.objective, metrics)
     if options.prune is not None and len(objectives) > 1:
         raise ValueError(f"--prune {options.prune}: not with several objectives")
-    options.sweep_out.mkdir(parents=True, exist_ok=True)
     with _workbench(arguments, options.workers) as bench:
         if settings is not None and options.storage is None and options.prune is None:
             of_grid = GridProposals(settings)

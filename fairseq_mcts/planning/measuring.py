@@ -5,6 +5,7 @@ import logging
 import multiprocessing
 import os
 import resource
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -101,6 +102,7 @@ def _serve(connection: Connection, arguments: list[str], threads: int) -> None:
     """What a process does: answers requests until it is ended."""
     import torch
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which ends this
     torch.set_num_threads(threads)
     measured: _Measured | None = None
     try:

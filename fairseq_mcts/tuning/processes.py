@@ -6,6 +6,7 @@ alone decides, and writes to a study. One that is lost is replaced, and its sett
 
 import multiprocessing
 import os
+import signal
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -105,6 +106,7 @@ class WorkbenchPool:
                 continue
             if message == "ready":
                 worker.is_ready = True
+                self._losses.pop(None, None)
                 [self.identity] = given
             elif message == "refused":
                 [error] = given
@@ -121,7 +123,8 @@ class WorkbenchPool:
 
     def _replace(self, place: int) -> None:
         lost = self._workers[place]
-        setting = None if lost.proposal is None else lost.proposal.setting
+        # one that was still loading is not lost by its setting
+        setting = lost.proposal.setting if lost.is_ready and lost.proposal else None
         self._losses[setting] += 1
         lost.process.join()
         if self._losses[setting] >= _LOSSES:
@@ -140,6 +143,7 @@ def _serve(connection: Connection, arguments: list[str], place: int, parent: int
     """What a process does: tries settings out until there are no more."""
     import torch
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which ends this
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)  # two processes beat two threads
     if torch.cuda.is_available():
