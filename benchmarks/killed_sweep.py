@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +130,7 @@ def times(out: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in out.glob("trial-*.json")}
 
 
-def measure(options: argparse.Namespace, folder: Path) -> list[common.Comparison]:
+def measure(options: argparse.Namespace, folder: Path) -> Iterator[common.Comparison]:
     register()
     write_corpus(folder, options.size, options.sentences, options.seed)
     family = "dual_head_multiquery_transformer"
@@ -138,7 +138,6 @@ def measure(options: argparse.Namespace, folder: Path) -> list[common.Comparison
     sweeps = Sweeps(folder, options)
     sweeps.undisturbed(folder / "compiles")
     expected = sweeps.undisturbed(folder / "undisturbed")
-    comparisons = []
     two = ("--workers", "2")
     for name, more in (
         ("in one process", ()),
@@ -148,16 +147,9 @@ def measure(options: argparse.Namespace, folder: Path) -> list[common.Comparison
         out = folder / name.replace(" ", "-")
         found, kills, stayed = sweeps.killed(out, options.kills, *more)
         same = found == expected and content(out) == content(folder / "undisturbed") and stayed
-        comparisons.append(
-            common.Comparison(
-                f"kills of a sweep {name}",
-                kills,
-                None,
-                {"trials": len(content(out))},
-                same,
-            )
+        yield common.Comparison(
+            f"kills of a sweep {name}", kills, None, {"trials": len(content(out))}, same
         )
-    return comparisons
 
 
 def main(arguments: Sequence[str] | None = None) -> common.Report:
