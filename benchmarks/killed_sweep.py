@@ -75,7 +75,7 @@ class Sweeps:
         process = self.start(out, *more)
         while done < kills:
             try:
-                process.wait(self.dice.uniform(0.1, 1.0) * self.undisturbed_seconds)
+                process.wait(self.dice.uniform(0.1, 0.7) * self.undisturbed_seconds)
                 break
             except subprocess.TimeoutExpired:
                 done += 1
