@@ -116,7 +116,8 @@ def children(pid: int) -> list[int]:
 def table(said: str) -> str:
     """Without the column of seconds, and without where things lie."""
     text = said.partition(" sentences\n")[2].partition("\nto decode so:")[0]
-    return re.sub(r" +[\d.]+( +\*)?$", r"\1", text, flags=re.M)
+    rows, blank, rest = text.partition("\n\n")
+    return re.sub(r" +[\d.]+( +\*)?$", r"\1", rows, flags=re.M) + blank + rest
 
 
 def content(out: Path) -> dict[str, dict[str, Any]]:

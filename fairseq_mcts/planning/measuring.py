@@ -26,26 +26,28 @@ _SECONDS_TO_END = 10
 def measure(arguments: Sequence[str], seconds: float, together: int) -> Rates:
     """Decodes alone for a while, then the same batches once more in several processes at once."""
     threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
-    workers = [_Worker(arguments, threads)]
+    begun = time.perf_counter()
+    workers = [_Worker(arguments, threads) for _ in range(together)]
     try:
-        first = workers[0]
-        first.ask("load")
-        costs, slowdown = first.ask("measure", seconds if together == 1 else seconds / 2), 1.0
-        if together > 1:
-            workers += [_Worker(arguments, threads) for _ in range(together - 1)]
-            for worker in workers[1:]:
-                worker.send("load")
-            for worker in workers[1:]:
-                worker.receive()
-            for worker in workers[1:]:
-                worker.send("repeat", len(costs))
+        for worker in workers:
+            worker.send("load")
+        for worker in workers:
+            worker.receive()
+        start_seconds = time.perf_counter() - begun
+        first, *others = workers
+        costs = first.ask("measure", seconds / 2 if others else seconds)
+        for worker in others:
+            worker.send("repeat", len(costs))
+        slowdown = 1.0
+        if others:
             again = first.ask("repeat once", len(costs))
-            slowdown = sum(cost.seconds for cost in again) / sum(cost.seconds for cost in costs)
+            ratio = sum(cost.seconds for cost in again) / sum(cost.seconds for cost in costs)
+            slowdown = max(ratio, 1.0)  # company makes nobody faster: less is chance
         return Rates(
             costs=costs,
             together=together,
             slowdown=slowdown,
-            start_seconds=first.start_seconds,
+            start_seconds=start_seconds,
             **first.ask("memory"),
             threads=threads,
         )
@@ -63,17 +65,12 @@ class _Worker:
         self._process = context.Process(
             target=_serve, args=(its_end, list(arguments), threads), daemon=True
         )
-        self._begun = time.perf_counter()
-        self.start_seconds = 0.0
         self._process.start()
         its_end.close()
 
     def ask(self, *request: Any) -> Any:
         self.send(*request)
-        answer = self.receive()
-        if request[0] == "load":
-            self.start_seconds = time.perf_counter() - self._begun
-        return answer
+        return self.receive()
 
     def send(self, *request: Any) -> None:
         self._connection.send(request)
