@@ -10,6 +10,7 @@ HERE = Path(__file__).parent
 METRICS = ["bert-score>=0.3.13", "transformers>=4.40,<5"]
 REPORT = ["matplotlib>=3.8"]
 EXPLORE = ["fastapi>=0.110", "uvicorn>=0.27"]
+TUNE = ["optuna>=4.4"]
 
 
 def version() -> str:
@@ -46,6 +47,7 @@ setup(
     entry_points={
         "console_scripts": [
             "fairseq-mcts-explore = fairseq_mcts.cli.explore:main",
+            "fairseq-mcts-plan = fairseq_mcts.cli.plan:main",
             "fairseq-mcts-relabel = fairseq_mcts.cli.relabel:main",
             "fairseq-mcts-report = fairseq_mcts.cli.report:main",
             "fairseq-mcts-score = fairseq_mcts.cli.score:main",
@@ -57,13 +59,15 @@ setup(
         "comet": ["unbabel-comet>=2.2"],
         "report": REPORT,
         "explore": EXPLORE,
+        "tune": TUNE,
         "dev": [
-            # the test suite covers the metrics and the reports too
+            # the test suite covers the metrics, the reports and the tuning too
             *METRICS,
             *REPORT,
             *EXPLORE,
             # the browser that it drives is Debian's chromium with chromium-driver
             "selenium>=4.15",
+            *TUNE,
             "pytest>=9",
             "pytest-xdist>=3.5",
             "hypothesis>=6.100",

@@ -31,6 +31,7 @@ SIZED = (
     "multiquery",
     "growth",
     "relabelling",
+    "plan",
     "products",
     "dtype",
 )

@@ -18,6 +18,8 @@ bf16-without-tpu: fairseq-train takes --bf16 as a request for a TPU and crashes 
 workers-gather-any-data: all_gather_list, by which workers exchange logs that can't be summed,
     needs a GPU even in training on CPUs and takes 16 KiB of a worker: less than the values of one
     validation batch.
+torchrun-trains-one-job: processes of torchrun that are more than the GPUs fairseq sees of itself
+    train alone, each, and write to one folder; on CPUs they fail even if told of one another.
 no-warning-noise: outdated calls of torch and hydra print warnings that no user can act on.
 """
 
@@ -316,6 +318,56 @@ def _gather_anything_on_any_device() -> None:
     distributed.all_gather_list = all_gather_list
 
 
+# -------------------------------------------------------------------------- processes of torchrun
+
+_SET_BY_TORCHRUN = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
+
+
+def _torchrun_is_overlooked() -> bool:
+    from fairseq.distributed import utils as distributed
+
+    return distributed.call_main.__module__ != __name__
+
+
+def _join_the_processes_of_torchrun() -> None:
+    from fairseq.distributed import utils as distributed
+
+    call_main = distributed.call_main
+
+    # not `functools.wraps`, which would hide whose it is
+    def call_main_of_one_job(cfg: Any, main: Any, **kwargs: Any) -> None:
+        """fairseq's, which starts `main`; as one of several processes if torchrun says so."""
+        of_training = cfg.distributed_training
+        asked_for = of_training.distributed_init_method is not None or cfg.common.tpu
+        if not asked_for and all(name in os.environ for name in _SET_BY_TORCHRUN):
+            _take_the_place_given_by_torchrun(of_training, cfg.common.cpu)
+        call_main(cfg, main, **kwargs)
+
+    distributed.call_main = call_main_of_one_job
+
+
+def _take_the_place_given_by_torchrun(cfg: Any, on_cpu: bool) -> None:
+    """Sets what fairseq's options say about processes; one process stays as it is."""
+    processes = int(os.environ["WORLD_SIZE"])
+    if processes == 1:
+        return
+    cfg.distributed_world_size = processes
+    if torch.cuda.is_available() and not on_cpu:
+        return  # told that there are several, fairseq reads the rest itself
+    if cfg.ddp_backend not in ("pytorch_ddp", "c10d", "legacy_ddp", "no_c10d"):
+        raise ValueError(
+            f"--ddp-backend {cfg.ddp_backend}: needs GPUs; on CPUs the processes of torchrun train "
+            "together by legacy_ddp, also if nothing is given"
+        )
+    cfg.ddp_backend = "legacy_ddp"  # fairseq gives the others the number of a GPU
+    if cfg.distributed_backend == "nccl":  # the default, which knows GPUs alone
+        cfg.distributed_backend = "gloo"
+    cfg.distributed_init_method = "env://"
+    cfg.distributed_rank = int(os.environ["RANK"])
+    cfg.device_id = 0
+    cfg.distributed_no_spawn = True
+
+
 # -------------------------------------------------------------------------------------- warnings
 
 _NOISE: tuple[tuple[type[Warning], str], ...] = (
@@ -345,6 +397,7 @@ FIXES: tuple[Fix, ...] = (
     Fix("last-batch-is-kept", _batch_by_size_drops_the_rest, _keep_the_last_batch),
     Fix("bf16-without-tpu", _bf16_means_tpu, _train_bf16_on_the_device_there_is),
     Fix("workers-gather-any-data", _gathers_by_cuda_buffers, _gather_anything_on_any_device),
+    Fix("torchrun-trains-one-job", _torchrun_is_overlooked, _join_the_processes_of_torchrun),
     # adding a filter again changes nothing
     Fix("no-warning-noise", lambda: True, _silence_known_warnings),
 )

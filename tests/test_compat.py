@@ -254,6 +254,41 @@ def test_no_lines_make_no_batches() -> None:
     assert batches_of([], max_tokens=90, required_batch_size_multiple=8) == []
 
 
+# --------------------------------------------------------------------------- processes of torchrun
+
+
+def call_main_under_torchrun(
+    monkeypatch: pytest.MonkeyPatch, processes: int, **options: Any
+) -> Any:
+    """The configuration that fairseq's `main` gets in the first process."""
+    from fairseq.dataclass.configs import FairseqConfig
+    from fairseq.distributed import utils as distributed
+
+    monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
+    monkeypatch.setenv("MASTER_PORT", "1")
+    monkeypatch.setenv("WORLD_SIZE", str(processes))
+    monkeypatch.setenv("RANK", "0")
+    cfg = OmegaConf.structured(FairseqConfig())
+    cfg.common.cpu = True
+    cfg.distributed_training.distributed_world_size = 1  # as it is without a GPU
+    cfg.distributed_training.update(options)
+    calls: list[Any] = []
+    distributed.call_main(cfg, calls.append)
+    [seen] = calls
+    return seen
+
+
+def test_one_process_of_torchrun_is_one_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    cfg = call_main_under_torchrun(monkeypatch, processes=1)
+    assert cfg.distributed_training.distributed_init_method is None
+    assert cfg.distributed_training.ddp_backend == "pytorch_ddp"
+
+
+def test_what_needs_gpus_is_refused_in_processes_on_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="--ddp-backend slowmo: needs GPUs"):
+        call_main_under_torchrun(monkeypatch, processes=2, ddp_backend="slowmo")
+
+
 # ------------------------------------------------------------------------- once, and without noise
 
 

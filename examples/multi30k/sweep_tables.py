@@ -10,8 +10,8 @@ from examples.multi30k.markdown import NOTHING, number, table
 from examples.multi30k.study import MAIN_MODELS, ROLLOUT_BUDGETS, SCALING_BUDGETS
 from examples.multi30k.tuning import ALPHA, BACKUP, BEAM, TEMPERATURE, read_trials
 from examples.multi30k.values import dual, hybrid, on_samples
-from fairseq_mcts.cli.sweep_grid import grid
-from fairseq_mcts.cli.sweep_results import Trial
+from fairseq_mcts.tuning.grid import grid
+from fairseq_mcts.tuning.results import Trial
 
 Grid = Mapping[str, Sequence[str]]
 UNPRIVILEGED = MAIN_MODELS["mlbertscore"].name

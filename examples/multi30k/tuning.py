@@ -13,8 +13,8 @@ from examples.common.runner import Stage
 from examples.common.stages import LENGTHS, PLUGIN, SEED
 from examples.multi30k.layout import METRICS, Layout
 from examples.multi30k.values import ValueModel
-from fairseq_mcts.cli.sweep_grid import Setting, grid
-from fairseq_mcts.cli.sweep_results import Trial, best_of
+from fairseq_mcts.tuning.grid import Setting, grid
+from fairseq_mcts.tuning.results import Trial, best_of
 
 BUDGET = 50
 

@@ -1,4 +1,4 @@
-"""How commands that resume their work end early, and what several of them refuse."""
+"""How commands end early, and what several of them refuse."""
 
 import sys
 from argparse import Namespace
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def exit_on_errors(program: str) -> Iterator[None]:
+def exit_on_errors(program: str, *, resumes: bool = True) -> Iterator[None]:
     """Ends the program with one line in place of a traceback: 2 for bad input, 130 for Ctrl-C."""
     try:
         yield
@@ -15,7 +15,8 @@ def exit_on_errors(program: str) -> Iterator[None]:
         print(f"{program}: error: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     except KeyboardInterrupt:
-        print(f"\n{program}: interrupted; the same command goes on from here", file=sys.stderr)
+        advice = "; the same command goes on from here" if resumes else ""
+        print(f"\n{program}: interrupted{advice}", file=sys.stderr)
         raise SystemExit(130) from None
 
 

@@ -1,70 +1,27 @@
 """fairseq-mcts-sweep: decode some sentences with many settings and tell the best one."""
 
 import argparse
-import dataclasses
 import shlex
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
-from fairseq_mcts.cli.sweep_grid import grid, parse_options
-from fairseq_mcts.cli.sweep_results import Trial, TrialStore, as_text, best_of
-from fairseq_mcts.metrics import build_metric
+from fairseq_mcts.metrics import Metric
 from fairseq_mcts.register import register
+from fairseq_mcts.subset.parsing import parse
+from fairseq_mcts.tuning.grid import Setting, Space, extremes, grid, parse_options
+from fairseq_mcts.tuning.objectives import Objective, parse_objectives
+from fairseq_mcts.tuning.parser import PARTS, PROGRAM, TRIALS, make_parser
+from fairseq_mcts.tuning.proposals import GridProposals, Outcome, Proposal, Proposals
+from fairseq_mcts.tuning.results import Trial, best_of
+from fairseq_mcts.tuning.tables import as_text, front_as_text, given_up_as_text
 
-PROGRAM = "fairseq-mcts-sweep"
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """All options of fairseq-generate, and those of the sweep."""
-    from fairseq import options
-
-    parser: argparse.ArgumentParser = options.get_generation_parser(default_task="translation_mcts")
-    parser.prog = PROGRAM
-    parser.description = (
-        "Decode with all combinations of some options' values and score each; takes all options "
-        "of fairseq-generate. Networks are loaded once. Killed at any moment, the same command "
-        "goes on where it was."
-    )
-    group = parser.add_argument_group("sweep")
-    group.add_argument(
-        "--sweep",
-        action="append",
-        required=True,
-        metavar="NAME[=VALUE,…]",
-        help="an option of decoding and the values to try, for example lenpen=0.6,1.0; without "
-        "values those that its decoder proposes; may be repeated",
-    )
-    group.add_argument(
-        "--sweep-metric",
-        action="append",
-        required=True,
-        metavar="NAME[:OPTION=VALUE,…]",
-        help="the first one chooses the best setting, further ones are shown beside it",
-    )
-    group.add_argument(
-        "--sweep-sentences",
-        type=int,
-        metavar="N",
-        help="decode the first N sentences of --gen-subset (default: all)",
-    )
-    group.add_argument(
-        "--sweep-out",
-        type=Path,
-        required=True,
-        metavar="FOLDER",
-        help="folder for the translations and scores of every setting",
-    )
-    group.add_argument(
-        "--write-settings",
-        type=Path,
-        metavar="FILE",
-        help="file for the best setting, which all commands that decode read by --search-settings "
-        "(default: best.json in the folder of --sweep-out)",
-    )
-    return parser
+if TYPE_CHECKING:
+    from fairseq_mcts.tuning.processes import WorkbenchPool
+    from fairseq_mcts.tuning.study import StudyProposals
+    from fairseq_mcts.tuning.workbench import Identity, Workbench
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -76,81 +33,161 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> None:
     """Try what has not been tried, print the table, write the best setting."""
-    from fairseq_mcts.cli.sweep_best import flags_beside, refuse_missing_folder, write_best
-    from fairseq_mcts.cli.sweep_decoding import SubsetDecoder, check_options, generator_options
+    from fairseq_mcts.subset.options import check_options
+    from fairseq_mcts.tuning.best import refuse_missing_folder
+    from fairseq_mcts.tuning.sweepable import sweepable, whole_number_options
+    from fairseq_mcts.tuning.workbench import build_metrics
 
-    options, cfg = _parse(arguments)
-    refuse_below_one(options, "sweep_sentences")
+    options, _ = parse(make_parser, arguments)
+    _refuse_unfit(options)
     if options.write_settings is not None:
         refuse_missing_folder(options.write_settings, options.sweep_out)
-    settings = grid(parse_options(options.sweep, _sweepable()))
+    space = parse_options(options.sweep, sweepable(), whole_number_options())
+    settings = grid(space) if options.sampler == "grid" else None
     # a value that some option refuses is found before anything is decoded
-    configurations = [_parse([*arguments, *setting.flags()])[1] for setting in settings]
-    for of_setting in configurations:
-        check_options(of_setting)
-    metrics = [build_metric(spec) for spec in options.sweep_metric]
-    if len({metric.name for metric in metrics}) < len(metrics):
-        raise ValueError("--sweep-metric: the same metric is asked for twice")
-    decoder = SubsetDecoder(cfg, options.sweep_sentences)
-    store = TrialStore(options.sweep_out)
-    trials: list[Trial] = []
-    for setting, of_setting in zip(settings, configurations, strict=True):
-        key = decoder.key(of_setting, metrics)
-        trial = store.read(key)
-        known = trial is not None
-        if trial is None:
-            trial = decoder.try_out(setting, of_setting, metrics)
-            store.write(key, trial)
-        trials.append(trial)
-        score = metrics[0].format(trial.scores[metrics[0].name])
-        how = "already there" if known else f"{trial.seconds:.1f} s"
-        number = f"{len(trials)}/{len(settings)}"
-        print(f"{number} {setting}: {metrics[0].name} {score} ({how})", flush=True)
-    print(f"\n{len(decoder.sources)} sentences\n{as_text(settings, trials, metrics)}")
+    for setting in settings or extremes(space):
+        check_options(parse(make_parser, [*arguments, *setting.flags()])[1])
+    metrics = build_metrics(options.sweep_metric)
+    objectives = parse_objectives(options.objective, metrics)
+    if options.prune is not None and len(objectives) > 1:
+        raise ValueError(f"--prune {options.prune}: not with several objectives")
+    with _workbench(arguments, options.workers) as bench:
+        if settings is not None and options.storage is None and options.prune is None:
+            of_grid = GridProposals(settings)
+            bench.work_through(_Told(of_grid, metrics[0], len(settings)))
+            tried, trials = settings, of_grid.trials()
+        else:
+            study = _study(options, space, objectives, bench.identity, settings)
+            bench.work_through(_Told(study, metrics[0], study.total(), len(study.finished())))
+            tried, trials = _of_study(study, settings, metrics[0])
+        sentences = bench.identity.sentences
+    _report(arguments, tried, trials, metrics, objectives, sentences)
+
+
+def _refuse_unfit(options: argparse.Namespace) -> None:
+    from fairseq_mcts.tuning.plots import import_matplotlib
+    from fairseq_mcts.tuning.storage import import_optuna
+
+    refuse_below_one(options, "sweep_sentences", "trials", "parts", "workers")
+    if options.sampler == "grid" and options.trials is not None:
+        raise ValueError(f"--trials {options.trials}: a grid tries all combinations; --sampler tpe")
+    if options.prune is None and options.parts is not None:
+        raise ValueError(f"--parts {options.parts}: has no effect without --prune")
+    if options.sampler != "grid":
+        import_optuna(f"--sampler {options.sampler}")
+    if options.prune is not None:
+        import_optuna(f"--prune {options.prune}")
+    if options.plots is not None:
+        import_matplotlib(options.plots)
+
+
+def _workbench(
+    arguments: Sequence[str], workers: int
+) -> "AbstractContextManager[Workbench | WorkbenchPool]":
+    if workers == 1:
+        from fairseq_mcts.tuning.workbench import Workbench
+
+        return nullcontext(Workbench(arguments))
+    from fairseq_mcts.tuning.processes import WorkbenchPool
+
+    return WorkbenchPool(arguments, workers)
+
+
+def _study(
+    options: argparse.Namespace,
+    space: Space,
+    objectives: Sequence[Objective],
+    identity: "Identity",
+    settings: Sequence[Setting] | None,
+) -> "StudyProposals":
+    from fairseq_mcts.tuning.study import StudyOptions, StudyProposals
+
+    of_study = StudyOptions(
+        storage=options.storage or f"sqlite:///{options.sweep_out.resolve() / 'study.db'}",
+        sampler=options.sampler,
+        trials=options.trials or TRIALS,
+        prune=options.prune,
+        parts=options.parts or PARTS,
+        seed=options.seed,
+    )
+    study = StudyProposals(of_study, space, objectives, identity.key, settings)
+    print(f"study {study.name} in {of_study.storage}", flush=True)
+    return study
+
+
+def _of_study(
+    study: "StudyProposals", settings: Sequence[Setting] | None, metric: Metric
+) -> tuple[list[Setting], list[Trial]]:
+    """What is finished, a grid in its order; tells what was given up."""
+    finished = dict(study.finished())  # a setting that was drawn twice counts once
+    if not finished:
+        raise ValueError("no setting was decoded to its end yet")
+    if settings is not None:
+        finished = {setting: finished[setting] for setting in settings if setting in finished}
+    given_up = study.given_up()
+    if given_up:
+        print(f"\n{given_up_as_text(given_up, metric)}")
+    return list(finished), list(finished.values())
+
+
+class _Told:
+    """Proposals that say on the terminal what comes of them."""
+
+    def __init__(self, proposals: Proposals, metric: Metric, total: int, done: int = 0) -> None:
+        self._proposals = proposals
+        self._metric = metric
+        self._total = total
+        self._done = done
+        self.next = proposals.next
+        self.goes_on = proposals.goes_on
+        self.still_there = proposals.still_there
+
+    def finish(self, proposal: Proposal, outcome: Outcome) -> None:
+        self._proposals.finish(proposal, outcome)
+        self._done += 1
+        if outcome.trial is None:
+            score, how = outcome.score, f"given up after part {outcome.parts}"
+        else:
+            score = outcome.trial.scores[self._metric.name]
+            how = "already there" if outcome.known else f"{outcome.trial.seconds:.1f} s"
+        number = f"{self._done}/{self._total}"
+        shown = f"{self._metric.name} {self._metric.format(score)}"
+        print(f"{number} {proposal.setting}: {shown} ({how})", flush=True)
+
+
+def _report(
+    arguments: Sequence[str],
+    settings: Sequence[Setting],
+    trials: Sequence[Trial],
+    metrics: Sequence[Metric],
+    objectives: Sequence[Objective],
+    sentences: int,
+) -> None:
+    """The table, the best setting in a file, the front of several objectives, plots."""
+    from fairseq_mcts.subset.options import generator_options
+    from fairseq_mcts.tuning.best import flags_beside, write_best
+    from fairseq_mcts.tuning.plots import draw
+
+    print(f"\n{sentences} sentences\n{as_text(settings, trials, metrics)}")
     for metric in metrics:
         print(f"{metric.name}: {metric.signature()}")
+    if len(objectives) > 1:
+        print(f"\n{front_as_text(settings, trials, metrics, objectives)}\n")
     best = best_of(trials, metrics[0].name)
-    best_options = generator_options(configurations[best])
-    origin = {
+    options, cfg = parse(make_parser, [*arguments, *settings[best].flags()])
+    best_options = generator_options(cfg)
+    origin: dict[str, Any] = {
         "command": shlex.join([PROGRAM, *arguments]),
         "subset": cfg.dataset.gen_subset,
-        "sentences": len(decoder.sources),
+        "sentences": sentences,
         "settings": len(settings),
     }
     path = options.write_settings or options.sweep_out / "best.json"
     write_best(path, settings[best], best_options, trials[best], metrics[0].name, origin)
     flags = ["--search-settings", str(path), *flags_beside(best_options)]
     print(f"to decode so: {shlex.join(flags)}")
-
-
-def _parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:
-    from fairseq import options
-    from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-
-    # fairseq adds to a parser what the arguments ask for: each parsing takes a new one
-    parsed = options.parse_args_and_arch(make_parser(), list(arguments))
-    return parsed, convert_namespace_to_omegaconf(parsed)
-
-
-def _sweepable() -> dict[str, list[str]]:
-    """Options of generation and of the searches, with the values to try if none are given."""
-    from fairseq.dataclass.configs import GenerationConfig
-
-    from fairseq_mcts.generators.decoder_flags import decoder_flags
-    from fairseq_mcts.generators.decoding_checks import OF_FILES
-    from fairseq_mcts.tasks.search_config import unset_search_fields
-
-    defaults = {field.name: field.default for field in dataclasses.fields(GenerationConfig)}
-    defaults.update(unset_search_fields())
-    flags = decoder_flags()
-    grids = {name: list(map(str, one.info.grid)) for name, one in flags.items()}
-    switches = {name for name, one in flags.items() if one.info.flag_type is bool}
-    switches |= {name for name, default in defaults.items() if default is False}
-    return {
-        name.replace("_", "-"): grids.get(name, [])
-        for name in defaults
-        if not name.startswith("_") and name not in switches and name not in OF_FILES
-    }
+    if options.plots is not None:
+        draw(options.plots, settings, trials, metrics[0].name, objectives)
 
 
 if __name__ == "__main__":

@@ -160,18 +160,89 @@ def test_prefixes_are_forced(trained: Trained, tmp_path: Path) -> None:  # noqa:
         assert hypothesis.startswith(prefix)
 
 
+@pytest.mark.slow
+def test_two_workers_find_what_one_finds_and_draw_plots(
+    trained: Trained,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ("--sweep", "beam=1,2,4", "--sweep", "lenpen=0.5,2")
+    more = ("--objective", "bleu", "--objective", "made", "--plots", str(tmp_path / "plots.svg"))
+    tables = []
+    for workers in ("1", "2"):
+        out = tmp_path / workers
+        sweep.main(arguments(trained, out, *given, *more, "--workers", workers))
+        lines = capsys.readouterr().out.splitlines()
+        begin = lines.index(f"{SENTENCES} sentences")
+        end = lines.index("", begin)
+        # seconds, which differ, are the last of the figures
+        rows = [re.sub(r" [\d.]+( +\*)?$", r"\1", line) for line in lines[begin:end]]
+        tables.append([*rows, *lines[end:-1]])
+    assert tables[0] == tables[1]
+    assert any(line.startswith("beaten by no other setting") for line in tables[0])
+    one, two = (trials(tmp_path / workers) for workers in "12")
+    assert len(one) == 6
+    for flags, trial in one.items():
+        assert {**trial, "seconds": 0} == {**two[flags], "seconds": 0}
+    assert "<svg" in (tmp_path / "plots.svg").read_text()
+
+
+@pytest.mark.slow
+def test_sampled_settings_go_on_from_a_grid(
+    trained: Trained,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("optuna")
+    sampled = ("--sampler", "random", "--prune", "halving", "--parts", "3", "--sweep", "beam=1..3")
+    sweep.main(arguments(trained, tmp_path, *sampled, "--trials", "6"))
+    shown = capsys.readouterr().out
+    assert (tmp_path / "study.db").exists()
+    assert shown.count("/6 --beam") == 6
+    finished = trials(tmp_path)
+    assert {"--beam 1", "--beam 2", "--beam 3"} >= set(finished)
+    sweep.main(arguments(trained, tmp_path, *sampled, "--trials", "6"))
+    again = capsys.readouterr().out
+    assert "/6 --beam" not in again
+    table = f"{SENTENCES} sentences"
+    assert again.partition(table)[2] == shown.partition(table)[2]
+
+    sweep.main(arguments(trained, tmp_path, "--sweep", "beam=1,2,3"))
+    assert capsys.readouterr().out.count("already there") == len(finished)
+
+
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
+        (("--sweep", "beam=1..4"), "--sweep beam=1..4: a grid tries values one by one"),
+        (("--sweep", "beam=1", "--trials", "3"), "--trials 3: a grid tries all combinations"),
+        (("--sweep", "beam=1", "--parts", "3"), "--parts 3: has no effect without --prune"),
+        (("--sweep", "beam=1", "--workers", "0"), "--workers 0: must be at least 1"),
+        (("--sweep", "beam=1", "--plots", "x.txt"), "--plots x.txt: expected a name that ends in"),
+        (("--sweep", "beam=1", "--objective", "ter"), "--objective ter: is none of bleu, chrf"),
+        (
+            (
+                *("--search", "mcts", "--sampler", "tpe"),
+                *("--sweep", "mcts-simulations=0..4"),
+            ),
+            "--mcts-simulations: must be",
+        ),
+        (
+            (
+                *("--sweep", "beam=1,2", "--prune", "median"),
+                *("--objective", "bleu", "--objective", "made"),
+            ),
+            "--prune median: not with several objectives",
+        ),
         (("--sweep", "cpu=1"), "--sweep cpu=1: decoding has no option --cpu with a value"),
         (("--sweep", "beam=1,2", "--search", "mcts"), "--beam 1: not with --search mcts"),
-        (("--sweep", "beam=1", "--search-trees", "x"), "--search-trees x: each setting would"),
-        (("--sweep", "beam=1", "--search-json", "x"), "--search-json x: each setting would"),
+        (("--sweep", "beam=1", "--search-trees", "x"), "--search-trees x: each decoding would"),
+        (("--sweep", "beam=1", "--search-json", "x"), "--search-json x: each decoding would"),
         (("--sweep", "search-tree-steps=1,2"), "decoding has no option --search-tree-steps"),
         (("--sweep", "beam=1", "--sweep-sentences", "0"), "--sweep-sentences 0: must be at least"),
         (("--sweep", "beam=1", "--sweep-sentences", "999"), "--sweep-sentences 999: test has only"),
         (("--sweep", "beam=1", "--sweep-metric", "bleu"), "the same metric is asked for twice"),
-        (("--sweep", "beam=1", "--lm-path", "lm.pt"), "--lm-path lm.pt: not in a sweep"),
+        (("--sweep", "beam=1", "--lm-path", "lm.pt"), "--lm-path lm.pt: has no effect here"),
         (("--sweep", "beam=1", "--score-reference"), "--score-reference: decodes nothing"),
         (("--search", "mcts", "--sweep", "mcts-simulations=2,0"), "--mcts-simulations: must be"),
         (

@@ -1,4 +1,4 @@
-"""The one combination of fairseq's flags by which two processes train together on CPUs."""
+"""fairseq's own flags by which two processes train together on CPUs, without torchrun."""
 
 import socket
 

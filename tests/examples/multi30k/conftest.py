@@ -10,8 +10,8 @@ import pytest
 
 from examples.common.runner import Stage
 from examples.multi30k.layout import Layout
-from fairseq_mcts.cli.sweep_grid import grid
-from fairseq_mcts.cli.sweep_results import Trial, TrialStore
+from fairseq_mcts.tuning.grid import grid
+from fairseq_mcts.tuning.results import Trial, TrialStore
 from tests.conftest import ParallelTexts
 
 SENTENCES = 40

@@ -10,13 +10,13 @@ from typing import Any
 
 from fairseq.dataclass.configs import GenerationConfig
 
-from fairseq_mcts.cli.sweep_decoding import decoder_of
-from fairseq_mcts.cli.sweep_grid import Setting
-from fairseq_mcts.cli.sweep_results import Trial
 from fairseq_mcts.data.files import complete_file
 from fairseq_mcts.generators.decoder_flags import flag
 from fairseq_mcts.generators.decoding_checks import OF_METRICS, OF_VALUES
 from fairseq_mcts.generators.search_settings import GENERATION, settable_fields, settings_of
+from fairseq_mcts.subset.options import decoder_of
+from fairseq_mcts.tuning.grid import Setting
+from fairseq_mcts.tuning.results import Trial
 
 _NOT_OF_TRANSLATIONS = ("_name", "nbest", "no_seed_provided")
 

@@ -1,15 +1,11 @@
-"""What a sweep has found out: one file per setting, and the table of a sweep."""
+"""What a sweep has found out: one file per setting."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tabulate import tabulate
-
-from fairseq_mcts.cli.sweep_grid import Setting
 from fairseq_mcts.data.files import complete_file
-from fairseq_mcts.metrics import Metric
 
 
 @dataclass(frozen=True)
@@ -51,26 +47,3 @@ class TrialStore:
 def best_of(trials: Sequence[Trial], metric: str) -> int:
     """Number of the trial with the highest score; of equal ones the first."""
     return max(range(len(trials)), key=lambda number: trials[number].scores[metric])
-
-
-def as_text(settings: Sequence[Setting], trials: Sequence[Trial], metrics: Sequence[Metric]) -> str:
-    """A line per setting; the best by the first metric is marked, and its flags come last."""
-    header = [*(name for name, _ in settings[0].values), *(metric.name for metric in metrics)]
-    header += ["charged", "made", "seconds", ""]
-    rows = [
-        [
-            *(value for _, value in setting.values),
-            *(metric.format(trial.scores[metric.name]) for metric in metrics),
-            *(f"{count / trial.tokens:.1f}" for count in (trial.charged, trial.made)),
-            f"{trial.seconds:.1f}",
-        ]
-        for setting, trial in zip(settings, trials, strict=True)
-    ]
-    best = best_of(trials, metrics[0].name)
-    rows[best].append("*")
-    table = tabulate(rows, header, tablefmt="plain", stralign="right", disable_numparse=True)
-    return (
-        f"{table}\n\n"
-        "charged, made: evaluations per output token, by the paper's rule and as needed\n"
-        f"best by {metrics[0].name}: {settings[best]}"
-    )

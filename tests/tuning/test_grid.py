@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairseq_mcts.cli.sweep_grid import Setting, grid, parse_options
+from fairseq_mcts.tuning.grid import Setting, grid, parse_options
 
 KNOWN = {"beam": [], "mcts-c-puct": ["1", "3"], "mcts-backup": ["mean", "max"]}
 

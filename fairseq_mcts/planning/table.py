@@ -1,0 +1,68 @@
+"""Plans as text."""
+
+from collections.abc import Sequence
+
+from tabulate import tabulate
+
+from fairseq_mcts.planning.rates import Projection, Rates
+
+_HEADER = ("sentences", "workers", "machines", "time", "between", "memory", "lines", "text")
+
+
+def as_text(rates: Rates, plan: Sequence[Projection]) -> str:
+    """What was measured, and a line for each size of corpus and number of workers."""
+    decoded = sum(cost.sentences for cost in rates.costs)
+    seconds = rates.per_sentence("seconds")
+    tokens = rates.per_sentence("tokens")
+    lines = [
+        f"measured on {decoded:,} sentences in {len(rates.costs)} batches: "
+        f"{1 / seconds:.2f} sentences/s by one process ({rates.threads} thread"
+        f"{'' if rates.threads == 1 else 's'}), {rates.start_seconds:.0f} s to start",
+        f"tokens: sources {rates.per_sentence('source_tokens'):.1f}, translations {tokens:.1f}; "
+        f"evaluations per token: {rates.per_sentence('charged') / tokens:.1f} charged, "
+        f"{rates.per_sentence('made') / tokens:.1f} made",
+    ]
+    if rates.together > 1:
+        rate = rates.together / (seconds * rates.slowdown)
+        lines.append(
+            f"{rates.together} processes at once: {rate:.2f} sentences/s, "
+            f"{rates.together / rates.slowdown:.2f} times one"
+        )
+    rows = [
+        (
+            f"{one.sentences:,}",
+            one.workers,
+            one.machines,
+            duration(one.seconds),
+            "?" if len(rates.costs) < 2 else f"{duration(one.low)} – {duration(one.high)}",
+            size(one.memory_bytes),
+            size(one.line_bytes),
+            size(one.text_bytes),
+        )
+        for one in plan
+    ]
+    lines += ["", tabulate(rows, _HEADER, stralign="right", disable_numparse=True), ""]
+    lines.append(
+        "time: on the clock, between: two standard errors of the sample; memory: of each machine; "
+        "lines, text: on disk, as fairseq-generate writes them and translations alone. For "
+        "sentences as long as those measured."
+    )
+    if rates.gpu_bytes:
+        lines.append(f"memory on the GPU, of each worker: {size(rates.gpu_bytes)}")
+    return "\n".join(lines)
+
+
+def duration(seconds: float) -> str:
+    """In the unit that leaves a number one can read."""
+    for unit, name in ((86400 * 365, "years"), (86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.1f} {name}"
+    return f"{seconds:.1f} s"
+
+
+def size(count: float) -> str:
+    """Bytes, likewise."""
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if count >= unit:
+            return f"{count / unit:.1f} {name}"
+    return f"{count / 1e3:.1f} kB"

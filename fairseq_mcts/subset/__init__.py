@@ -1,0 +1,1 @@
+"""Some sentences of a split, decoded again and again by networks that stay in memory."""

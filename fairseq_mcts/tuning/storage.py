@@ -1,0 +1,42 @@
+"""Where optuna keeps a study."""
+
+import time
+from typing import Any
+
+JOURNAL = "journal:"
+_SQLITE = "sqlite:"
+_SECONDS_TO_WAIT = 60  # for another process that writes to the same SQLite file
+_TRIES = 5
+
+
+def import_optuna(flag: str) -> Any:
+    """optuna, which is an extra; quiet, since the sweep tells what it does itself."""
+    try:
+        import optuna
+    except ImportError:
+        raise ImportError(f"{flag}: needs optuna: pip install 'fairseq_mcts[tune]'") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
+
+
+def open_storage(url: str) -> Any:
+    """The storage of a URL of optuna's, or of journal:FILE."""
+    optuna = import_optuna(f"--storage {url}")
+    if url.startswith(JOURNAL):
+        from optuna.storages.journal import JournalFileBackend
+
+        return optuna.storages.JournalStorage(JournalFileBackend(url.removeprefix(JOURNAL)))
+    from sqlalchemy.exc import ArgumentError, OperationalError
+
+    waits = {"connect_args": {"timeout": _SECONDS_TO_WAIT}} if url.startswith(_SQLITE) else None
+    for last in range(_TRIES):
+        try:
+            return optuna.storages.RDBStorage(url, engine_kwargs=waits)
+        except OperationalError as error:
+            # commands that begin at the same moment all make the tables
+            if last == _TRIES - 1 or "already exists" not in str(error.orig):
+                raise OSError(f"--storage {url}: {error.orig}") from None
+            time.sleep(1)
+        except (ArgumentError, ImportError) as error:
+            raise ValueError(f"--storage {url}: {error}") from None
+    raise AssertionError

@@ -1,0 +1,88 @@
+"""What follows from measured batches."""
+
+import math
+
+import pytest
+
+from fairseq_mcts.planning.rates import BatchCost, Rates, project
+from fairseq_mcts.planning.sampling import spread
+from fairseq_mcts.planning.table import as_text, duration, size
+
+
+def batch(sentences: int, seconds: float, length: int = 10) -> BatchCost:
+    return BatchCost(
+        sentences=sentences,
+        seconds=seconds,
+        tokens=length * sentences,
+        source_tokens=length * sentences,
+        charged=50 * length * sentences,
+        made=20 * length * sentences,
+        line_bytes=100 * sentences,
+        text_bytes=30 * sentences,
+    )
+
+
+def rates(*costs: BatchCost, together: int = 2, slowdown: float = 1.25) -> Rates:
+    return Rates(
+        costs=costs,
+        together=together,
+        slowdown=slowdown,
+        start_seconds=7.0,
+        memory_bytes=10**9,
+        gpu_bytes=0,
+        threads=1,
+    )
+
+
+def test_seconds_are_counted_by_sentence_and_not_by_batch() -> None:
+    measured = rates(batch(90, 9.0), batch(10, 11.0))
+    assert measured.per_sentence("seconds") == pytest.approx(0.2)
+
+
+def test_workers_share_a_machine_and_then_take_more() -> None:
+    measured = rates(batch(100, 20.0))
+    alone, two, five = (project(measured, 1000, workers) for workers in (1, 2, 5))
+    assert alone.seconds == pytest.approx(7 + 200)
+    assert two.seconds == pytest.approx(7 + 200 * 1.25 / 2)
+    assert five.seconds == pytest.approx(7 + 200 * 1.25 / 5)
+    assert [one.machines for one in (alone, two, five)] == [1, 1, 3]
+    assert [one.memory_bytes for one in (alone, two, five)] == [10**9, 2 * 10**9, 2 * 10**9]
+    assert alone.line_bytes == 100_000
+    assert alone.made == 200_000
+
+
+def test_slowdown_grows_evenly_up_to_what_was_tried() -> None:
+    measured = rates(batch(100, 20.0), together=5, slowdown=2.0)
+    assert project(measured, 1000, 3).seconds == pytest.approx(7 + 200 * 1.5 / 3)
+
+
+def test_long_sentences_take_longer_and_that_is_no_uncertainty() -> None:
+    by_length = [batch(50, 0.1 * length, length) for length in range(10, 60)]
+    by_chance = [batch(50, 0.1 * length, 10 + length * 7 % 50) for length in range(10, 60)]
+    assert rates(*by_length).relative_error() < 0.01
+    assert rates(*by_chance).relative_error() > 0.03
+    assert math.isnan(rates(by_length[0]).relative_error())
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8, 13])
+def test_each_batch_comes_once(count: int) -> None:
+    assert sorted(spread(count)) == list(range(count))
+
+
+def test_every_beginning_is_spread_evenly() -> None:
+    assert spread(8) == [0, 4, 2, 6, 1, 5, 3, 7]
+
+
+def test_readable_units() -> None:
+    assert duration(95) == "95.0 s"
+    assert duration(3600) == "60.0 min"
+    assert duration(86400 * 5) == "5.0 days"
+    assert size(19.2e9) == "19.2 GB"
+
+
+def test_one_batch_tells_no_uncertainty() -> None:
+    measured = rates(batch(100, 20.0))
+    text = as_text(measured, [project(measured, 41_000_000, 2)])
+    assert "5.00 sentences/s by one process" in text
+    assert "1.60 times one" in text
+    assert " ? " in text
