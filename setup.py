@@ -46,6 +46,7 @@ setup(
     ],
     entry_points={
         "console_scripts": [
+            "fairseq-mcts = fairseq_mcts.cli.commands:main",
             "fairseq-mcts-explore = fairseq_mcts.cli.explore:main",
             "fairseq-mcts-plan = fairseq_mcts.cli.plan:main",
             "fairseq-mcts-relabel = fairseq_mcts.cli.relabel:main",

@@ -1,9 +1,14 @@
 """How commands end early, and what several of them refuse."""
 
+import os
 import sys
+import traceback
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+DEBUG = "FAIRSEQ_MCTS_DEBUG"
+"""Environment variable, set by `fairseq-mcts --debug`: errors come with their traceback."""
 
 
 @contextmanager
@@ -12,6 +17,8 @@ def exit_on_errors(program: str, *, resumes: bool = True) -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError, ImportError) as error:
+        if os.environ.get(DEBUG):
+            traceback.print_exc()
         print(f"{program}: error: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     except KeyboardInterrupt:

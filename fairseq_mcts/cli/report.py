@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fairseq_mcts.cli.comparing import Systems, read_and_check
+from fairseq_mcts.cli.errors import exit_on_errors
 from fairseq_mcts.cli.report_runs import find_records, resolve_run
 from fairseq_mcts.metrics.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED
 from fairseq_mcts.report.choice import chosen_searches
@@ -88,13 +89,11 @@ def make_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = make_parser()
     options = parser.parse_args(arguments)
-    try:
+    with exit_on_errors(parser.prog, resumes=False):
         if options.out.suffix not in (".html", ".htm"):
             raise ValueError(f"OUT.html {options.out}: the name of the page must end in .html")
         for line in write_report(options):
             print(line, flush=True)
-    except (ValueError, OSError, ImportError) as error:
-        parser.exit(2, f"{parser.prog}: error: {error}\n")
 
 
 def write_report(options: argparse.Namespace) -> list[str]:

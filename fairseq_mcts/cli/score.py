@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fairseq_mcts.cli.comparing import read_and_check
+from fairseq_mcts.cli.errors import exit_on_errors
 from fairseq_mcts.cli.score_table import as_json, as_text
 from fairseq_mcts.metrics.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED
 
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "no system is given: [NAME=]FILE come first, because --metrics and --optimised take "
             "whatever follows them"
         )
-    try:
+    with exit_on_errors(parser.prog, resumes=False):
         systems = read_and_check(options)
         systems.fill()
         comparison = systems.comparison
@@ -84,5 +85,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(as_text(comparison), flush=True)
         if options.json is not None:
             Path(options.json).write_text(as_data, encoding="utf-8")
-    except (ValueError, OSError, ImportError) as error:
-        parser.exit(2, f"{parser.prog}: error: {error}\n")
