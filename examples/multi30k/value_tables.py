@@ -5,8 +5,9 @@ from examples.common.training_log import last_validation
 from examples.multi30k import paper
 from examples.multi30k.layout import Layout
 from examples.multi30k.markdown import NOTHING, number, table
-from examples.multi30k.study import MAIN_MODELS, RECIPES
+from examples.multi30k.study import MAIN_MODELS, RECIPE_DECODERS, RECIPES, Study
 from examples.multi30k.supervised import SupervisedStages
+from examples.multi30k.tuning import Sweep, best_trial
 from examples.multi30k.values import (
     CELLS,
     SEEDS,
@@ -18,6 +19,10 @@ from examples.multi30k.values import (
     on_samples,
     with_seed,
 )
+from fairseq_mcts.tuning.results import Trial
+
+SECONDS = 60.0  # of a minute
+DECODER_TITLES = {"vgbs": "VGBS", "mcts": "V-MCTS"}
 
 
 def quality(layout: Layout, model: ValueModel) -> dict[str, float]:
@@ -73,3 +78,40 @@ def all_qualities(layout: Layout) -> str:
             cells = [number(found[key], 4) if key in found else NOTHING for key in columns]
             rows.append([model.name, *cells])
     return table(["model", *columns.values()], rows)
+
+
+def recipes(layout: Layout) -> str:
+    """What each way to learn a value takes, how good it is, and what searches gain by it."""
+    study = Study(layout)
+    beam = _only_trial(layout, study.recipe_beam())
+    rows = []
+    for title, model in RECIPES.items():
+        found = quality(layout, model)
+        trials = [_only_trial(layout, sweep) for sweep in study.recipe_sweeps(model)]
+        if not found or beam is None or None in trials:
+            continue
+        minutes = sum(seconds(layout, stage) for stage in study.values.all(model)) / SECONDS
+        cells = [title, number(minutes, 0), number(found["value_pearson_within"], 3)]
+        for trial in trials:
+            assert trial is not None and trial.value is not None
+            gains = {name: trial.scores[name] - beam.scores[name] for name in beam.scores}
+            cells += [f"{100 * gains['mlbertscore']:+.2f}", f"{100 * gains['chrf']:+.2f}"]
+            cells.append(f"{trial.value - trial.scores['mlbertscore']:+.4f}")
+        rows.append(cells)
+    header = ["value", "minutes", "within"]
+    for decoder in RECIPE_DECODERS:
+        header += [DECODER_TITLES[decoder], "chrF", "value − true"]
+    return table(header, rows)
+
+
+def seconds(layout: Layout, stage: Stage) -> float:
+    """What a stage's last run took; 0 if it was not run to its end."""
+    record = read_record(layout.pair / "stages" / f"{stage.name}.json")
+    return float(record.get("seconds", 0))
+
+
+def _only_trial(layout: Layout, sweep: Sweep) -> Trial | None:
+    try:
+        return best_trial(layout, sweep)
+    except FileNotFoundError:
+        return None

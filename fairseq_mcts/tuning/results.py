@@ -20,6 +20,7 @@ class Trial:
     charged: int  # network evaluations by the paper's accounting
     made: int  # those that had to be made
     seconds: float
+    value: float | None = None  # mean of the hypotheses' values; None if a search asks for none
 
 
 class TrialStore:

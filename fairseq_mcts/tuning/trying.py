@@ -50,6 +50,7 @@ class Trier:
         options = generator_options(cfg)
         generator = self._decoder.build_generator(cfg)
         found: dict[int, str] = {}
+        values: list[float | None] = []
         seconds = 0.0
         for number, batches in enumerate(self._parts, 1):
             begun = time.perf_counter()
@@ -57,6 +58,7 @@ class Trier:
                 results = self._decoder.decode(generator, batch, options)
                 for row, result in results.items():
                     found[row] = self._decoder.hypothesis(result[0])
+                    values.append(result[0].get("value"))
                 after_batch()
             seconds += time.perf_counter() - begun
             if number < len(self._parts):
@@ -72,9 +74,15 @@ class Trier:
             charged=generator.statistics.charged,
             made=generator.statistics.made,
             seconds=round(seconds, 2),
+            value=_mean(values),
         )
 
     def _score(self, metric: Metric, found: dict[int, str]) -> float:
         rows = sorted(found)
         others = self.references if metric.privileged else self.sources
         return metric.corpus_score([found[row] for row in rows], [others[row] for row in rows])
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -35,6 +35,7 @@ class Trials:
         scores: Sequence[float],
         bleu: Sequence[float] | None = None,
         chrf: Sequence[float] | None = None,
+        value: float | None = None,
     ) -> None:
         """Write one MLBERTScore per setting; other scores lie below it, unless they are given."""
         store = TrialStore(self._layout.sweep(sweep))
@@ -42,7 +43,7 @@ class Trials:
             found = {"mlbertscore": score, "bertscore": score - 0.1, "bleu": score - 0.2}
             found["chrf"] = 0.3 if chrf is None else chrf[number]
             found |= {} if bleu is None else {"bleu": bleu[number]}
-            trial = Trial(setting.flags(), found, {}, ["a"], 10, 500, 100, 1.5)
+            trial = Trial(setting.flags(), found, {}, ["a"], 10, 500, 100, 1.5, value)
             store.write(str(number), trial)
 
 
