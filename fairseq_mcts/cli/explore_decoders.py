@@ -7,9 +7,6 @@ from fairseq_mcts.generators.decoder_flags import flag
 from fairseq_mcts.search.options import OptionInfo
 from fairseq_mcts.search.registry import decoder_class, decoder_names, fairseqs_own_decoder
 
-#: fairseq's own search tells nothing of what it does; this gives the same translations, and does
-BEAM_IN_PLACE_OF_FAIRSEQS = ("vgbs", {"alpha": 0.0})
-
 
 def offered_decoders(*, with_value: bool, with_metric: bool) -> list[dict[str, Any]]:
     """All decoders whose searches can be shown; `usable`: with their options as they are."""
@@ -17,7 +14,8 @@ def offered_decoders(*, with_value: bool, with_metric: bool) -> list[dict[str, A
     for name in decoder_names():
         cls = decoder_class(name)
         decoder = cls.with_options({})
-        if not decoder.records_search:
+        is_own = name == fairseqs_own_decoder()
+        if not decoder.records_search or (is_own and not _stand_ins()):
             continue
         infos = cls.option_infos()
         main = {
@@ -25,8 +23,8 @@ def offered_decoders(*, with_value: bool, with_metric: bool) -> list[dict[str, A
             for option, info in infos.items()
             if option == cls.budget_option or (info.flag and (info.choices or info.grid))
         }
-        if name == fairseqs_own_decoder():
-            main = {"beam": infos["beam"]}
+        if is_own:
+            main = {option: infos[option] for option in infos if option == cls.budget_option}
         usable = (with_value or not decoder.needs_value) and (
             with_metric or not decoder.needs_metric
         )
@@ -47,7 +45,9 @@ def fields_of(search: str, options: Mapping[str, str]) -> dict[str, Any]:
         raise ValueError(f"search {search!r}: is none of {', '.join(decoder_names())}")
     fixed: dict[str, Any] = {}
     if search == fairseqs_own_decoder():
-        search, fixed = BEAM_IN_PLACE_OF_FAIRSEQS
+        # it tells nothing of what it does; this gives the same translations, and does
+        [search, *_] = _stand_ins()
+        fixed = dict(decoder_class(search).as_fairseqs_own or {})
     infos = decoder_class(search).option_infos()
     fields: dict[str, Any] = {"search": search}
     for option, value in {**options, **fixed}.items():
@@ -60,6 +60,11 @@ def fields_of(search: str, options: Mapping[str, str]) -> dict[str, Any]:
             kind = infos[option].flag_type.__name__
             raise ValueError(f"{flag(field)} {value}: is no {kind}") from None
     return fields
+
+
+def _stand_ins() -> list[str]:
+    """Decoders that can translate as fairseq's own does."""
+    return [name for name in decoder_names() if decoder_class(name).as_fairseqs_own is not None]
 
 
 def _described(name: str, info: OptionInfo) -> dict[str, Any]:

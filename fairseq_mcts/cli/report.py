@@ -17,9 +17,9 @@ from fairseq_mcts.report.report import CorpusScore, MetricColumn, Report, Report
 
 _EPILOG = """example:
   fairseq-generate … --results-path runs/beam
-  fairseq-generate … --search mcts --results-path runs/mcts \\
-      --search-record runs/mcts/searches.jsonl.gz
-  fairseq-mcts-report report.html runs/beam runs/mcts --metric bleu --metric chrf \\
+  fairseq-generate … --search … --results-path runs/tree \\
+      --search-record runs/tree/searches.jsonl.gz
+  fairseq-mcts-report report.html runs/beam runs/tree --metric bleu --metric chrf \\
       --metric mlbertscore:model=encoder --optimised mlbertscore
 """
 _MEGABYTE = 10**6

@@ -3,7 +3,7 @@
 One JSON line a sentence. What all kinds of search have: a tree of prefixes, as columns with an
 entry a node, parents before their children, and `chosen`, the nodes of the translation.
 
-    {"format": "fairseq_mcts search record 1", "id": 7, "search": "mcts", "kind": …,
+    {"format": "fairseq_mcts search record 1", "id": 7, "search": …, "kind": …,
      "source": ["▁A", …], "output": ["▁Ein", …], "score": 0.81, …}
 
 kind "tree" (MCTS) has a tree for each output token in `steps`: `parent`, `piece`, `prior`,

@@ -95,6 +95,8 @@ class Decoder(ABC, Generic[OptionsT]):
     records_search: ClassVar[bool] = False
     #: whether fairseq's own generator is this decoder, so that its commands use that one
     is_fairseqs_own: ClassVar[bool] = False
+    #: options with which it translates as fairseq's own decoder does, but tells what it does
+    as_fairseqs_own: ClassVar[Mapping[str, Any] | None] = None
     #: fairseq's generation option whose place the decoder takes
     instead_of: ClassVar[str | None] = None
 

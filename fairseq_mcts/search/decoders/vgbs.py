@@ -70,6 +70,7 @@ class VgbsDecoder(Decoder[VgbsOptions]):
     presets = {"privileged": {"alpha": 0.5}, "unprivileged": {"alpha": 0.9}}
     value_unless = {"alpha": (0.0,)}
     records_search = True
+    as_fairseqs_own = {"alpha": 0.0}
 
     def search(self, run: Run) -> BeamSearch:
         options = self.options
