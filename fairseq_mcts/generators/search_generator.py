@@ -207,7 +207,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             prefixes=prefixes,
             no_repeat_ngram_size=self._limits.no_repeat_ngram_size,
         )
-        watched = _watched(sentences)
+        shown = self.trees is not None or self.record is not None
+        watched = _watched(sentences) if shown else []
         record = None if self.record is None else self.record.watch(watched)
         run = Run(
             constraints,
