@@ -21,7 +21,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "generate": Command(
         "translate a corpus in chunks: killed, the same command goes on",
-        "data-bin --path model.pt --search vgbs --out translated",
+        "data-bin --path model.pt --search-settings swept/best.json --out translated",
     ),
     "relabel": Command(
         "translate sources and score the translations: the data of values",
@@ -30,16 +30,16 @@ COMMANDS = {
     ),
     "score": Command(
         "compare translations by metrics, with significance",
-        "--metric bleu --metric chrf --ref test.de --baseline beam.txt beam.txt mcts.txt",
+        "beam.txt search.txt --references test.de --metrics bleu chrf",
     ),
     "sweep": Command(
         "find the settings of a decoder on validation data",
-        "data-bin --path model.pt --search vgbs --sweep vgbs-alpha --sweep-metric chrf "
+        "data-bin --path model.pt --beam 5 --sweep lenpen=0.6,0.8,1.0 --sweep-metric chrf "
         "--sweep-out swept",
     ),
     "report": Command(
         "write one page about decodings, with the sentences behind every figure",
-        "page.html beam mcts --metric chrf",
+        "page.html beam search --metric chrf",
     ),
     "explore": Command(
         "look at searches token by token in a browser",
@@ -47,7 +47,7 @@ COMMANDS = {
     ),
     "plan": Command(
         "measure for a minute what a large corpus will take",
-        "data-bin --path model.pt --search mcts --sentences 1e6,41e6",
+        "data-bin --path model.pt --search-settings swept/best.json --sentences 1e6,41e6",
     ),
 }
 
