@@ -64,7 +64,7 @@ def test_extras_version_and_licence(metadata: Message) -> None:
 
     assert metadata["Version"] == __version__
     assert set(metadata.get_all("Provides-Extra", [])) == {
-        *("metrics", "comet", "report", "explore", "dev")
+        *("metrics", "comet", "report", "explore", "tune", "dev")
     }
     assert "MIT" in (metadata["License"] or metadata["License-Expression"])
 
