@@ -39,7 +39,7 @@ $(INSTALLED): setup.py
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	# fairseq compiles against torch, so torch comes first and pip must not fetch another one
 	$(BIN)/python -m pip install --quiet torch==$(TORCH) numpy cython wheel 'setuptools>=64'
-	$(BIN)/python -m pip install --quiet --no-build-isolation -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-build-isolation -e '.[dev,fairseq]'
 	$(BIN)/python -m fairseq_mcts.search
 	touch $@
 

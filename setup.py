@@ -7,6 +7,8 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
 
+# a fairseq that runs on current Pythons; who has another one needs none
+FAIRSEQ = ["fairseq-fixed>=0.12.3.1,<0.13"]
 METRICS = ["bert-score>=0.3.13", "transformers>=4.40,<5"]
 REPORT = ["matplotlib>=3.8"]
 EXPLORE = ["fastapi>=0.110", "uvicorn>=0.27"]
@@ -34,13 +36,13 @@ setup(
     packages=find_packages(include=["fairseq_mcts", "fairseq_mcts.*"]),
     package_data={"fairseq_mcts": ["py.typed"], "fairseq_mcts.report": ["page/*"]},
     install_requires=[
-        # torch has no upper bound and no exact pin: users bring their own build.
-        "torch>=2.5",
-        "fairseq-fixed>=0.12.3.1,<0.13",
-        "numpy>=1.26",
-        "numba>=0.59",
-        "sacrebleu>=2.4",
-        "sentencepiece>=0.1.99",
+        # Users bring their own fairseq, torch and numpy: no fairseq here, no upper bounds, and
+        # lower ones that `make matrix` has tried (docs/fairseq.md).
+        "torch>=2.1",
+        "numpy>=1.23",
+        "numba>=0.58",
+        "sacrebleu>=2.0",
+        "sentencepiece>=0.1.97",
         "tabulate>=0.9",
         "tqdm>=4.66",
     ],
@@ -56,6 +58,7 @@ setup(
         ],
     },
     extras_require={
+        "fairseq": FAIRSEQ,
         "metrics": METRICS,
         "comet": ["unbabel-comet>=2.2"],
         "report": REPORT,

@@ -158,8 +158,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             holds_memory = self._kept is not None
             try:
                 results += self._search(sentences[len(results) :][:size], bos_token)
-            except (SearchMemoryError, torch.OutOfMemoryError) as error:
-                if holds_memory and isinstance(error, torch.OutOfMemoryError):
+            except (SearchMemoryError, torch.cuda.OutOfMemoryError) as error:
+                if holds_memory and isinstance(error, torch.cuda.OutOfMemoryError):
                     continue  # once more without what was kept of the batch before
                 if size == 1:
                     cause = "the device's memory"
