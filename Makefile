@@ -11,6 +11,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # The torch the tests run with; users of the package bring their own.
 TORCH ?= 2.13.0
+COMET ?= 2.2.7
 # Processes that share the tests. One thread each: two processes beat two threads.
 JOBS ?= 2
 # Size of the networks that `make bench` measures.
@@ -40,6 +41,8 @@ $(INSTALLED): setup.py
 	# fairseq compiles against torch, so torch comes first and pip must not fetch another one
 	$(BIN)/python -m pip install --quiet torch==$(TORCH) numpy cython wheel 'setuptools>=64'
 	$(BIN)/python -m pip install --quiet --no-build-isolation -e '.[dev,fairseq]'
+	# its requirements are older than it needs, see setup.py
+	$(BIN)/python -m pip install --quiet --no-deps unbabel-comet==$(COMET)
 	$(BIN)/python -m fairseq_mcts.search
 	touch $@
 

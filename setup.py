@@ -10,6 +10,18 @@ HERE = Path(__file__).parent
 # a fairseq that runs on current Pythons; who has another one needs none
 FAIRSEQ = ["fairseq-fixed>=0.12.3.1,<0.13"]
 METRICS = ["bert-score>=0.3.13", "transformers>=4.40,<5"]
+# What unbabel-comet really imports. It asks for numpy < 2 and for old versions of others, which it
+# runs without, so it comes by a second command: pip install --no-deps unbabel-comet
+COMET = [
+    "transformers>=4.40,<5",
+    "pytorch-lightning>=2.0,<3",
+    "torchmetrics>=0.10.2",
+    "entmax>=1.1",
+    "pandas>=1.4.1",
+    "protobuf>=4.24",
+    "scipy>=1.5.4",
+    "PyYAML",
+]
 REPORT = ["matplotlib>=3.8"]
 EXPLORE = ["fastapi>=0.110", "uvicorn>=0.27"]
 TUNE = ["optuna>=4.4"]
@@ -60,13 +72,14 @@ setup(
     extras_require={
         "fairseq": FAIRSEQ,
         "metrics": METRICS,
-        "comet": ["unbabel-comet>=2.2"],
+        "comet": COMET,
         "report": REPORT,
         "explore": EXPLORE,
         "tune": TUNE,
         "dev": [
             # the test suite covers the metrics, the reports and the tuning too
             *METRICS,
+            *COMET,
             *REPORT,
             *EXPLORE,
             # the browser that it drives is Debian's chromium with chromium-driver

@@ -10,7 +10,7 @@ from typing import Any
 
 from fairseq_mcts.compat import import_fairseq
 
-#: module and attribute (or attribute of an attribute) of everything that not every fairseq has, in the order they came about
+#: modules and their attributes that not every fairseq has, in the order they came about
 NEEDED: tuple[tuple[str, str], ...] = (
     ("fairseq.dataclass", "FairseqDataclass"),
     ("fairseq.dataclass.configs", "GenerationConfig"),
