@@ -20,6 +20,8 @@ workers-gather-any-data: all_gather_list, by which workers exchange logs that ca
     validation batch.
 torchrun-trains-one-job: processes of torchrun that are more than the GPUs fairseq sees of itself
     train alone, each, and write to one folder; on CPUs they fail even if told of one another.
+named-task-is-used: from_pretrained(…, task=NAME) is ignored, and the task of the checkpoint is
+    taken whatever the name.
 no-warning-noise: outdated calls of torch and hydra print warnings that no user can act on.
 """
 
@@ -373,6 +375,52 @@ def _take_the_place_given_by_torchrun(cfg: Any, on_cpu: bool) -> None:
     cfg.distributed_no_spawn = True
 
 
+# ------------------------------------------------------------------- the task that is asked for
+
+
+def _ignores_the_name_of_a_task() -> bool:
+    from fairseq import checkpoint_utils
+
+    return not hasattr(checkpoint_utils.load_model_ensemble_and_task, "__wrapped__")
+
+
+def _use_the_named_task() -> None:
+    from fairseq import checkpoint_utils
+
+    load = checkpoint_utils.load_model_ensemble_and_task
+
+    @functools.wraps(load)
+    def load_model_ensemble_and_task(
+        filenames: Any, arg_overrides: Any = None, task: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        if task is None and isinstance((arg_overrides or {}).get("task"), str):
+            others = {name: value for name, value in arg_overrides.items() if name != "task"}
+            task = _task_for_checkpoint(filenames[0], arg_overrides["task"], others)
+            arg_overrides = others
+        return load(filenames, arg_overrides, task, *args, **kwargs)
+
+    checkpoint_utils.load_model_ensemble_and_task = load_model_ensemble_and_task
+
+
+def _task_for_checkpoint(path: str, name: str, overrides: dict[str, Any]) -> Any:
+    """The task `name` with the options of the task that a checkpoint was trained with."""
+    from fairseq import checkpoint_utils, tasks
+    from omegaconf import OmegaConf, open_dict
+
+    if name not in tasks.TASK_DATACLASS_REGISTRY:
+        known = ", ".join(sorted(tasks.TASK_DATACLASS_REGISTRY))
+        raise ValueError(f"task={name!r}: there is no such task; known: {known}")
+    options = checkpoint_utils.load_checkpoint_to_cpu(path, overrides)["cfg"].task
+    if not OmegaConf.is_config(options):
+        raise ValueError(
+            f"task={name!r}: {path} was trained with the task {options.task}, whose options are "
+            "no configuration that another task could take"
+        )
+    with open_dict(options):
+        options._name = name
+    return tasks.setup_task(options, from_checkpoint=True)
+
+
 # -------------------------------------------------------------------------------------- warnings
 
 _NOISE: tuple[tuple[type[Warning], str], ...] = (
@@ -403,6 +451,7 @@ FIXES: tuple[Fix, ...] = (
     Fix("bf16-without-tpu", _bf16_means_tpu, _train_bf16_on_the_device_there_is),
     Fix("workers-gather-any-data", _gathers_by_cuda_buffers, _gather_anything_on_any_device),
     Fix("torchrun-trains-one-job", _torchrun_is_overlooked, _join_the_processes_of_torchrun),
+    Fix("named-task-is-used", _ignores_the_name_of_a_task, _use_the_named_task),
     # adding a filter again changes nothing
     Fix("no-warning-noise", lambda: True, _silence_known_warnings),
 )

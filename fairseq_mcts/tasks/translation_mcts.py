@@ -33,6 +33,7 @@ from fairseq_mcts.generators.decoding_checks import check_decoding, refuse_missp
 from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
 from fairseq_mcts.generators.search_generator import SearchGenerator, sentence_numbers
 from fairseq_mcts.generators.search_settings import resolve, settable_fields
+from fairseq_mcts.metrics.text import TextDecoders
 from fairseq_mcts.models.checkpoints import NO_POLICY, holds_only_a_value, other_dictionary
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
@@ -41,6 +42,7 @@ from fairseq_mcts.scoring.sources import SOURCES
 from fairseq_mcts.search import Decoder
 from fairseq_mcts.search.registry import on_registration
 from fairseq_mcts.tasks.eval_search import EvalSearch
+from fairseq_mcts.tasks.foreign_checkpoints import refuse_tagged_languages, refuse_unfit_weights
 from fairseq_mcts.tasks.generator_factory import GeneratorFactory
 from fairseq_mcts.tasks.input_lines import InputLines
 from fairseq_mcts.tasks.search_config import make_config, search_field_names
@@ -67,6 +69,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Network:
         """fairseq's; a new value head gets the range that scores can have."""
         self._eval_search.check()
+        if from_checkpoint:
+            refuse_tagged_languages(cfg)
         # not that of the translation task: it would validate by whatever was built last, a teacher
         # for example, and not by what is trained
         model = FairseqTask.build_model(self, cfg, from_checkpoint)
@@ -75,6 +79,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         if from_checkpoint:
             model.other_dictionary = other_dictionary(cfg, self)
             return model
+        refuse_unfit_weights(cfg, model)
         if self.cfg.eval_bleu and model.holds_only_a_value:
             raise ValueError(
                 "--eval-bleu: with --policy-weight 0 and without --freeze-policy no policy is "
@@ -226,6 +231,15 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         """fairseq's; remembered, because metrics need real text."""
         self._text.set_tokenizer(super().build_tokenizer(args))
         return self._text.tokenizer
+
+    def set_text_encoders(self, tokenizer: Any, bpe: Any) -> None:
+        """Says how text becomes tokens, for who has built both elsewhere."""
+        self._text.set_tokenizer(tokenizer)
+        self._text.bpe = bpe
+
+    def text_decoders(self) -> TextDecoders:
+        """How tokens of both languages become text."""
+        return self._text.decoders(self.cfg.search_post_process)
 
     def build_generator(
         self,
