@@ -4,8 +4,9 @@ This class is where fairseq calls in; what it does is in the modules beside it.
 """
 
 import json
+import logging
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -41,7 +42,7 @@ from fairseq_mcts.models.value_head import has_value_head
 from fairseq_mcts.scoring.sources import SOURCES
 from fairseq_mcts.search import Decoder
 from fairseq_mcts.search.registry import on_registration
-from fairseq_mcts.tasks.eval_search import EvalSearch
+from fairseq_mcts.tasks.eval_search import DecodedTexts, EvalSearch
 from fairseq_mcts.tasks.foreign_checkpoints import refuse_tagged_languages, refuse_unfit_weights
 from fairseq_mcts.tasks.generator_factory import GeneratorFactory
 from fairseq_mcts.tasks.input_lines import InputLines
@@ -49,6 +50,8 @@ from fairseq_mcts.tasks.search_config import make_config, search_field_names
 from fairseq_mcts.tasks.text import TaskText
 
 NAME = "translation_mcts"
+
+logger = logging.getLogger(__name__)
 
 
 @register_task(NAME, dataclass=make_config())
@@ -126,7 +129,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         for_bleu, for_search = self._eval_search.decoding_options()
         self.sequence_generator = self.build_generator([model], for_bleu)
         if for_search is not None:
-            self._eval_search.generator = self.build_generator([model], for_search)
+            self._eval_search.use(self.build_generator([model], for_search))
 
     def begin_valid_epoch(self, epoch: int, model: Network) -> None:
         """Prepare for a validation."""
@@ -141,12 +144,42 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         if self.cfg.eval_bleu and self.sequence_generator is None:  # in fairseq-validate
             self._prepare_decoding(model)
         loss, sample_size, log = super().valid_step(sample, model, criterion)
-        bleu = partial(self._inference_with_bleu, model=model)
-        self._eval_search.log_batch(log, sample, bleu)
+        self._eval_search.log_batch(log, sample, partial(self._decoded_texts, model))
         return loss, sample_size, log
 
+    def _decoded_texts(
+        self, model: Network, generator: Any, sample: dict[str, Any]
+    ) -> DecodedTexts:
+        """What a search makes of a batch, as texts by the options of --eval-bleu."""
+        found = self.inference_step(generator, [model], sample, prefix_tokens=None)
+        source, target = self._eval_text(self.source_dictionary), self._eval_text(self.tgt_dict)
+        texts = DecodedTexts(
+            [target(hypotheses[0]["tokens"], "UNKNOWNTOKENINHYP") for hypotheses in found],
+            [target(row, "UNKNOWNTOKENINREF") for row in sample["target"]],
+            [source(row, "<unk>") for row in sample["net_input"]["src_tokens"]],
+        )
+        if self.cfg.eval_bleu_print_samples:
+            logger.info(f"example hypothesis: {texts.hypotheses[0]}")
+            logger.info(f"example reference: {texts.references[0]}")
+        return texts
+
+    def _eval_text(self, dictionary: Any) -> Callable[[Any, str], str]:
+        """Turns tokens into text as --eval-bleu does; unknown words are written as they are told.
+
+        No hypothesis is to earn by its own unknown words.
+        """
+
+        def text(tokens: Any, unknown: str) -> str:
+            tokens = utils.strip_pad(tokens, dictionary.pad()).int().cpu()
+            string: str = dictionary.string(
+                tokens, self.cfg.eval_bleu_remove_bpe, unk_string=unknown
+            )
+            return self.tokenizer.decode(string) if self.tokenizer else string
+
+        return text
+
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
-        """fairseq's, and the BLEU of --eval-search."""
+        """fairseq's, and the score of --eval-search."""
         super().reduce_metrics(logging_outputs, criterion)
         self._eval_search.reduce(logging_outputs)
 
