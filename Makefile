@@ -28,7 +28,7 @@ export MALLOC_TRIM_THRESHOLD_ ?= 2147483648
 
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help setup test lint format demo ablation bench clean distclean
+.PHONY: help setup test lint format demo ablation bench matrix clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -68,6 +68,9 @@ ablation: $(INSTALLED) ## learn values of four difficulties and print their erro
 bench: $(INSTALLED) ## measure every claim about speed (SIZE=small or base; results in benchmarks/results)
 	$(BIN)/python -m pip install --quiet ctranslate2
 	$(BIN)/python benchmarks/render.py --size $(SIZE)
+
+matrix: $(INSTALLED) ## try the plugin in environments with other fairseqs (FAIRSEQ=checkout of its main branch)
+	$(BIN)/python -m tools.matrix $(if $(FAIRSEQ),--fairseq $(FAIRSEQ)) --write docs/fairseq.md
 
 clean: ## remove the demo's work and all caches
 	rm -rf work build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -6,9 +6,9 @@ from typing import Any
 
 from fairseq import checkpoint_utils
 from fairseq.data import Dictionary, data_utils
-from omegaconf import OmegaConf
 
 from fairseq_mcts.models.network import Network
+from fairseq_mcts.models.whole_config import beside
 
 #: what is wrong with a model that `holds_only_a_value`, where a policy is needed
 NO_POLICY = (
@@ -39,10 +39,7 @@ def holds_only_a_value(cfg: Any) -> bool:
     `cfg` is the model's part of a whole configuration: beside it stands how the criterion weighs
     the policy. With no weight the layers that it shares with the value forget it, unless frozen.
     """
-    if not OmegaConf.is_config(cfg):
-        return False
-    weight = OmegaConf.select(cfg, "..criterion.policy_weight", default=None)
-    return weight == 0 and not getattr(cfg, "freeze_policy", False)
+    return beside(cfg, "criterion.policy_weight") == 0 and not getattr(cfg, "freeze_policy", False)
 
 
 def load_models(

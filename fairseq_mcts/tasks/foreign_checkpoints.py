@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from fairseq import checkpoint_utils
-from omegaconf import OmegaConf
 
 from fairseq_mcts.models.multiquery_transformer import MultiQueryTransformerModel
 from fairseq_mcts.models.network import Network
+from fairseq_mcts.models.whole_config import beside
 
 _TAGS = "marks languages by tokens that its own task adds to sources, targets and dictionaries"
 #: tasks whose models can't be asked by the task translation_mcts
@@ -34,10 +34,9 @@ UNSUPPORTED_TASKS: dict[str, str] = {
 
 def task_of_checkpoint(cfg: Any) -> str | None:
     """The task that a model was trained with, by the model's part of its configuration."""
-    if OmegaConf.is_config(cfg):
-        name = OmegaConf.select(cfg, "..task._name", default=None)
-        return name if name is not None else OmegaConf.select(cfg, "..task.task", default=None)
-    return getattr(cfg, "task", None)  # the command line of a fairseq before 0.10
+    # the command line of a fairseq before 0.10 has its name among all options
+    name = beside(cfg, "task._name") or getattr(cfg, "task", None)
+    return None if name is None else str(name)
 
 
 def refuse_tagged_languages(cfg: Any) -> None:
@@ -53,9 +52,9 @@ def refuse_tagged_languages(cfg: Any) -> None:
 
 def refuse_unfit_weights(cfg: Any, model: Network) -> None:
     """Refuses a --finetune-from-model whose weights no multi-query transformer can take."""
-    if not (isinstance(model, MultiQueryTransformerModel) and OmegaConf.is_config(cfg)):
+    if not isinstance(model, MultiQueryTransformerModel):
         return
-    path = OmegaConf.select(cfg, "..checkpoint.finetune_from_model", default=None)
+    path = beside(cfg, "checkpoint.finetune_from_model")
     if path is None or not Path(path).is_file():  # fairseq says so itself
         return
     state = checkpoint_utils.load_checkpoint_to_cpu(str(path))
