@@ -22,6 +22,8 @@ COMET = [
     "scipy>=1.5.4",
     "PyYAML",
 ]
+# tokenizers and subwords of fairseq's flags --tokenizer moses and --bpe subword_nmt
+TEXT = ["sacremoses>=0.1", "subword-nmt>=0.3.8"]
 REPORT = ["matplotlib>=3.8"]
 EXPLORE = ["fastapi>=0.110", "uvicorn>=0.27"]
 TUNE = ["optuna>=4.4"]
@@ -73,6 +75,7 @@ setup(
         "fairseq": FAIRSEQ,
         "metrics": METRICS,
         "comet": COMET,
+        "text": TEXT,
         "report": REPORT,
         "explore": EXPLORE,
         "tune": TUNE,
@@ -80,6 +83,7 @@ setup(
             # the test suite covers the metrics, the reports and the tuning too
             *METRICS,
             *COMET,
+            *TEXT,
             *REPORT,
             *EXPLORE,
             # the browser that it drives is Debian's chromium with chromium-driver
