@@ -21,7 +21,7 @@ def as_markdown(outcomes: Iterable[Outcome], untried: dict[str, str]) -> str:
             "none" if not one.changed else ", ".join(one.changed),
             f"{len(one.searches)} decoders" if one.searches else "",
             one.tests,
-            one.fault or "works",
+            one.fault.partition(", see ")[0] or "works",  # the log is in the folder of --out
         ]
         for one in outcomes
     ]
