@@ -6,6 +6,7 @@ from typing import Any
 
 from fairseq import checkpoint_utils
 from fairseq.data import Dictionary, data_utils
+from omegaconf import DictConfig
 
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.whole_config import beside
@@ -106,7 +107,7 @@ def other_dictionary(cfg: Any, task: Any) -> str | None:
     `cfg` is the model's part of a checkpoint's configuration, beside which stands the task's; of
     old checkpoints it is the whole command line.
     """
-    saved = OmegaConf.select(cfg, "..task", default=None) if OmegaConf.is_config(cfg) else cfg
+    saved = beside(cfg, "task") if isinstance(cfg, DictConfig) else cfg
     fault = _other_dictionary(saved, task)
     return None if fault is None else fault + OTHER_FOLDER
 

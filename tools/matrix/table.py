@@ -16,9 +16,9 @@ def as_markdown(outcomes: Iterable[Outcome], untried: dict[str, str]) -> str:
         [
             one.name,
             one.python,
-            one.fairseq,
+            one.fairseq if "==" in one.fairseq else "checkout of --fairseq",
             *(one.versions.get(name, "") for name in SHOWN),
-            "none" if not one.changed else ", ".join(one.changed),
+            ", ".join(one.changed) or ("none" if one.versions else ""),
             f"{len(one.searches)} decoders" if one.searches else "",
             one.tests,
             one.fault.partition(", see ")[0] or "works",  # the log is in the folder of --out
