@@ -11,6 +11,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # The torch the tests run with; users of the package bring their own.
 TORCH ?= 2.13.0
+COMET ?= 2.2.7
 # Processes that share the tests. One thread each: two processes beat two threads.
 JOBS ?= 2
 # Size of the networks that `make bench` measures.
@@ -27,7 +28,7 @@ export MALLOC_TRIM_THRESHOLD_ ?= 2147483648
 
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help setup test lint format demo ablation bench clean distclean
+.PHONY: help setup test lint format demo ablation bench matrix clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,7 +40,9 @@ $(INSTALLED): setup.py
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	# fairseq compiles against torch, so torch comes first and pip must not fetch another one
 	$(BIN)/python -m pip install --quiet torch==$(TORCH) numpy cython wheel 'setuptools>=64'
-	$(BIN)/python -m pip install --quiet --no-build-isolation -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-build-isolation -e '.[dev,fairseq]'
+	# its requirements are older than it needs, see setup.py
+	$(BIN)/python -m pip install --quiet --no-deps unbabel-comet==$(COMET)
 	$(BIN)/python -m fairseq_mcts.search
 	touch $@
 
@@ -65,6 +68,9 @@ ablation: $(INSTALLED) ## learn values of four difficulties and print their erro
 bench: $(INSTALLED) ## measure every claim about speed (SIZE=small or base; results in benchmarks/results)
 	$(BIN)/python -m pip install --quiet ctranslate2
 	$(BIN)/python benchmarks/render.py --size $(SIZE)
+
+matrix: $(INSTALLED) ## try the plugin in environments with other fairseqs (FAIRSEQ=checkout of its main branch)
+	$(BIN)/python -m tools.matrix $(if $(FAIRSEQ),--fairseq $(FAIRSEQ)) --write docs/fairseq.md
 
 clean: ## remove the demo's work and all caches
 	rm -rf work build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

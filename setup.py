@@ -7,7 +7,23 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
 
+# a fairseq that runs on current Pythons; who has another one needs none
+FAIRSEQ = ["fairseq-fixed>=0.12.3.1,<0.13"]
 METRICS = ["bert-score>=0.3.13", "transformers>=4.40,<5"]
+# What unbabel-comet really imports. It asks for numpy < 2 and for old versions of others, which it
+# runs without, so it comes by a second command: pip install --no-deps unbabel-comet
+COMET = [
+    "transformers>=4.40,<5",
+    "pytorch-lightning>=2.0,<3",
+    "torchmetrics>=0.10.2",
+    "entmax>=1.1",
+    "pandas>=1.4.1",
+    "protobuf>=4.24",
+    "scipy>=1.5.4",
+    "PyYAML",
+]
+# tokenizers and subwords of fairseq's flags --tokenizer moses and --bpe subword_nmt
+TEXT = ["sacremoses>=0.1", "subword-nmt>=0.3.8"]
 REPORT = ["matplotlib>=3.8"]
 EXPLORE = ["fastapi>=0.110", "uvicorn>=0.27"]
 TUNE = ["optuna>=4.4"]
@@ -34,13 +50,13 @@ setup(
     packages=find_packages(include=["fairseq_mcts", "fairseq_mcts.*"]),
     package_data={"fairseq_mcts": ["py.typed"], "fairseq_mcts.report": ["page/*"]},
     install_requires=[
-        # torch has no upper bound and no exact pin: users bring their own build.
-        "torch>=2.5",
-        "fairseq-fixed>=0.12.3.1,<0.13",
-        "numpy>=1.26",
-        "numba>=0.59",
-        "sacrebleu>=2.4",
-        "sentencepiece>=0.1.99",
+        # Users bring their own fairseq, torch and numpy: no fairseq here, no upper bounds, and
+        # lower ones that `make matrix` has tried (docs/fairseq.md).
+        "torch>=2.1",
+        "numpy>=1.23",
+        "numba>=0.58",
+        "sacrebleu>=2.0",
+        "sentencepiece>=0.1.97",
         "tabulate>=0.9",
         "tqdm>=4.66",
     ],
@@ -56,14 +72,18 @@ setup(
         ],
     },
     extras_require={
+        "fairseq": FAIRSEQ,
         "metrics": METRICS,
-        "comet": ["unbabel-comet>=2.2"],
+        "comet": COMET,
+        "text": TEXT,
         "report": REPORT,
         "explore": EXPLORE,
         "tune": TUNE,
         "dev": [
             # the test suite covers the metrics, the reports and the tuning too
             *METRICS,
+            *COMET,
+            *TEXT,
             *REPORT,
             *EXPLORE,
             # the browser that it drives is Debian's chromium with chromium-driver

@@ -6,8 +6,8 @@ without it stays as it is, and a second `apply` finds nothing to do. fairseq's f
 touched. The faults that are mended:
 
 checkpoints-load-safely: torch 2.6 and later refuse every fairseq checkpoint for the Namespace in
-    it; safe loading stays on, the classes that fairseq checkpoints hold are allowed, others are
-    refused by name.
+    it, and fairseq's main branch loads them unsafely instead; here safe loading is on with both,
+    the classes that fairseq checkpoints hold are allowed, others are refused by name.
 configurations-are-not-run: some options are Python text, which fairseq runs by `eval` when it
     builds a model: that of a checkpoint could do anything. Literals, which they are, are read as
     such, and all else is refused.
@@ -20,6 +20,8 @@ workers-gather-any-data: all_gather_list, by which workers exchange logs that ca
     validation batch.
 torchrun-trains-one-job: processes of torchrun that are more than the GPUs fairseq sees of itself
     train alone, each, and write to one folder; on CPUs they fail even if told of one another.
+named-task-is-used: from_pretrained(…, task=NAME) is ignored, and the task of the checkpoint is
+    taken whatever the name.
 no-warning-noise: outdated calls of torch and hydra print warnings that no user can act on.
 """
 
@@ -52,6 +54,9 @@ TRUSTED_CHECKPOINTS = "FAIRSEQ_MCTS_TRUSTED_CHECKPOINTS"
 TORCH_UNSAFE_LOADING = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
 """torch's own switch: safe loading off, for every file of the process."""
 
+TORCH_SAFE_LOADING = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
+"""The opposite switch, which wins over callers who ask for unsafe loading."""
+
 
 class UnsafeCheckpointError(pickle.UnpicklingError):
     """A checkpoint holds objects that fairseq never puts there; loading them could run code."""
@@ -68,29 +73,31 @@ class Fix:
 
 def apply() -> list[str]:
     """Mends what is broken here and returns the names of the fixes that were needed."""
-    _import_fairseq_without_taking_over_logging()
+    import_fairseq()
     needed = [fix for fix in FIXES if fix.is_needed()]
     for fix in needed:
         fix.mend()
     return [fix.name for fix in needed]
 
 
-def _import_fairseq_without_taking_over_logging() -> None:
-    """Imports fairseq without the root logger that some of its modules configure.
+def import_fairseq() -> Any:
+    """The module fairseq, without the root logger that some of its modules configure.
 
     Under fairseq's own commands fairseq is imported long before the plugin: nothing happens then.
     """
-    if "fairseq" in sys.modules:
-        return
+    loaded = sys.modules.get("fairseq")
+    if loaded is not None:
+        return loaded
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     # With a handler in place `logging.basicConfig` does nothing, and INFO advice stays unheard.
     root.addHandler(logging.NullHandler())
     try:
-        import fairseq  # noqa: F401
+        import fairseq
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
+    return fairseq
 
 
 # ---------------------------------------------------------------- checkpoints under safe loading
@@ -110,7 +117,6 @@ def _checkpoints_are_refused() -> bool:
 def _classes_in_fairseq_checkpoints() -> list[Any]:
     """All that fairseq checkpoints are known to hold beside tensors and plain containers."""
     from fairseq.distributed.utils import _TensorPlaceholder
-    from numpy._core import multiarray  # type: ignore[attr-defined, unused-ignore]
     from omegaconf import DictConfig, ListConfig, base, nodes
 
     # Command lines: `args` of old checkpoints, `cfg.model` of new ones.
@@ -122,9 +128,10 @@ def _classes_in_fairseq_checkpoints() -> list[Any]:
     classes += [bool, (typing.Any, "typing.Any")]
     # Sums and counts of the meters (BLEU during validation); numpy 1 has them at another address.
     classes += [np.ndarray, np.dtype]
+    reconstruct, scalar = np.empty(0).__reduce__()[0], np.float64(0).__reduce__()[0]
     for package in ("numpy._core", "numpy.core"):
-        classes.append((multiarray._reconstruct, f"{package}.multiarray._reconstruct"))
-        classes.append((multiarray.scalar, f"{package}.multiarray.scalar"))
+        classes.append((reconstruct, f"{package}.multiarray._reconstruct"))
+        classes.append((scalar, f"{package}.multiarray.scalar"))
     classes += [type(np.dtype(kind)) for kind in ("bool", "int32", "int64", "float32", "float64")]
     # Not in files: what stands for tensors when rank 0 sends a checkpoint to the other ranks.
     classes.append(_TensorPlaceholder)
@@ -140,7 +147,7 @@ def _allow_fairseq_checkpoints() -> None:
     @functools.wraps(load)
     def load_checkpoint_to_cpu(path: str, *args: Any, **kwargs: Any) -> Any:
         try:
-            with _unsafe_loading_if_trusted(path):
+            with _safe_loading_unless_trusted(path):
                 state = load(path, *args, **kwargs)
         except pickle.UnpicklingError as error:
             raise _explained(path, error) from error
@@ -153,17 +160,17 @@ def _allow_fairseq_checkpoints() -> None:
 
 
 @contextlib.contextmanager
-def _unsafe_loading_if_trusted(path: str) -> Iterator[None]:
-    before = os.environ.get(TORCH_UNSAFE_LOADING)
-    if _is_trusted(path):
-        os.environ[TORCH_UNSAFE_LOADING] = "1"
+def _safe_loading_unless_trusted(path: str) -> Iterator[None]:
+    switches = (TORCH_SAFE_LOADING, TORCH_UNSAFE_LOADING)
+    before = {name: os.environ.pop(name, None) for name in switches}
+    os.environ[TORCH_UNSAFE_LOADING if _is_trusted(path) else TORCH_SAFE_LOADING] = "1"
     try:
         yield
     finally:
-        if before is None:
-            os.environ.pop(TORCH_UNSAFE_LOADING, None)
-        else:
-            os.environ[TORCH_UNSAFE_LOADING] = before
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _is_trusted(path: str) -> bool:
@@ -368,6 +375,52 @@ def _take_the_place_given_by_torchrun(cfg: Any, on_cpu: bool) -> None:
     cfg.distributed_no_spawn = True
 
 
+# ------------------------------------------------------------------- the task that is asked for
+
+
+def _ignores_the_name_of_a_task() -> bool:
+    from fairseq import checkpoint_utils
+
+    return not hasattr(checkpoint_utils.load_model_ensemble_and_task, "__wrapped__")
+
+
+def _use_the_named_task() -> None:
+    from fairseq import checkpoint_utils
+
+    load = checkpoint_utils.load_model_ensemble_and_task
+
+    @functools.wraps(load)
+    def load_model_ensemble_and_task(
+        filenames: Any, arg_overrides: Any = None, task: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        if task is None and isinstance((arg_overrides or {}).get("task"), str):
+            others = {name: value for name, value in arg_overrides.items() if name != "task"}
+            task = _task_for_checkpoint(filenames[0], arg_overrides["task"], others)
+            arg_overrides = others
+        return load(filenames, arg_overrides, task, *args, **kwargs)
+
+    checkpoint_utils.load_model_ensemble_and_task = load_model_ensemble_and_task
+
+
+def _task_for_checkpoint(path: str, name: str, overrides: dict[str, Any]) -> Any:
+    """The task `name` with the options of the task that a checkpoint was trained with."""
+    from fairseq import checkpoint_utils, tasks
+    from omegaconf import OmegaConf, open_dict
+
+    if name not in tasks.TASK_DATACLASS_REGISTRY:
+        known = ", ".join(sorted(tasks.TASK_DATACLASS_REGISTRY))
+        raise ValueError(f"task={name!r}: there is no such task; known: {known}")
+    options = checkpoint_utils.load_checkpoint_to_cpu(path, overrides)["cfg"].task
+    if not OmegaConf.is_config(options):
+        raise ValueError(
+            f"task={name!r}: {path} was trained with the task {options.task}, whose options are "
+            "no configuration that another task could take"
+        )
+    with open_dict(options):
+        options._name = name
+    return tasks.setup_task(options, from_checkpoint=True)
+
+
 # -------------------------------------------------------------------------------------- warnings
 
 _NOISE: tuple[tuple[type[Warning], str], ...] = (
@@ -398,6 +451,7 @@ FIXES: tuple[Fix, ...] = (
     Fix("bf16-without-tpu", _bf16_means_tpu, _train_bf16_on_the_device_there_is),
     Fix("workers-gather-any-data", _gathers_by_cuda_buffers, _gather_anything_on_any_device),
     Fix("torchrun-trains-one-job", _torchrun_is_overlooked, _join_the_processes_of_torchrun),
+    Fix("named-task-is-used", _ignores_the_name_of_a_task, _use_the_named_task),
     # adding a filter again changes nothing
     Fix("no-warning-noise", lambda: True, _silence_known_warnings),
 )

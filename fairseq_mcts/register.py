@@ -12,12 +12,15 @@ REGISTERING_PACKAGES = (
 
 
 def register() -> None:
-    """Mends fairseq for this environment, then registers models, criterions, tasks and scorers.
+    """Mends the fairseq that is installed, then registers models, criterions, tasks and scorers.
 
+    A fairseq that is missing or lacks something is a `FairseqError`, in one sentence.
     Calling it again is harmless: fixes and registrations that are in place are left alone.
     """
     from fairseq_mcts import compat
+    from fairseq_mcts.fairseq_features import require_fairseq
 
+    require_fairseq()
     compat.apply()
     for package in REGISTERING_PACKAGES:
         importlib.import_module(package)

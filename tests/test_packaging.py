@@ -52,11 +52,13 @@ def test_the_wheel_holds_the_package_and_nothing_else(site_packages: Path) -> No
     assert not list(site_packages.rglob("__pycache__"))
 
 
-def test_requirements_leave_torch_to_the_user(metadata: Message) -> None:
+def test_requirements_leave_fairseq_torch_and_numpy_to_the_user(metadata: Message) -> None:
     required = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
-    [torch] = [line for line in required if line.startswith("torch")]
-    assert "==" not in torch
-    assert "<" not in torch
+    assert not [line for line in required if line.startswith("fairseq")]
+    for package in ("torch", "numpy"):
+        [line] = [line for line in required if line.startswith(package)]
+        assert "==" not in line
+        assert "<" not in line
 
 
 def test_extras_version_and_licence(metadata: Message) -> None:
@@ -64,7 +66,7 @@ def test_extras_version_and_licence(metadata: Message) -> None:
 
     assert metadata["Version"] == __version__
     assert set(metadata.get_all("Provides-Extra", [])) == {
-        *("metrics", "comet", "report", "explore", "tune", "dev")
+        *("fairseq", "metrics", "comet", "text", "report", "explore", "tune", "dev"),
     }
     assert "MIT" in (metadata["License"] or metadata["License-Expression"])
 

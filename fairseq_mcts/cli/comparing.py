@@ -11,7 +11,7 @@ from fairseq_mcts.cli.systems import (
     read_systems,
 )
 from fairseq_mcts.cli.user_dir import import_user_dir
-from fairseq_mcts.metrics import Metric
+from fairseq_mcts.metrics import Metric, with_sources
 from fairseq_mcts.metrics.base import FloatArray
 from fairseq_mcts.metrics.bootstrap import paired_bootstrap
 from fairseq_mcts.metrics.system_output import SystemOutput
@@ -30,7 +30,7 @@ class Systems:
         comparison, baseline = self.comparison, self.comparison.baseline
         everything: dict[str, dict[str, FloatArray]] = {}
         for metric in comparison.metrics:
-            others = self.texts[metric.privileged]
+            others = self._others(metric)
             statistics = {
                 name: metric.statistics(system.hypotheses, others)
                 for name, system in self.systems.items()
@@ -52,7 +52,12 @@ class Systems:
         """[N] scores of single sentences; `statistics` [N, K] are those of `fill`."""
         if type(metric).statistics is Metric.statistics:  # they hold the scores themselves
             return statistics[:, 0].tolist()
-        return metric.score(self.systems[system].hypotheses, self.texts[metric.privileged])
+        return metric.score(self.systems[system].hypotheses, self._others(metric))
+
+    def _others(self, metric: Metric) -> list[str]:
+        """What the metric compares with."""
+        others = self.texts[metric.privileged]
+        return with_sources(others, self.texts[False]) if metric.reads_source else others
 
 
 def read_and_check(options: argparse.Namespace) -> Systems:

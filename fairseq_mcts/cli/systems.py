@@ -95,6 +95,8 @@ def build_metrics(options: argparse.Namespace, texts: dict[bool, list[str]]) -> 
             raise ValueError(
                 f"metric {name} compares with the {role}: give --{role}s or a generate-*.txt"
             )
+        if metrics[name].reads_source and False not in texts:
+            raise ValueError(f"metric {name} reads sources too: give --sources or a generate-*.txt")
     if encoder and not set(metrics) & set(_ENCODER_METRICS):
         given = "--encoder" if options.encoder else "--encoder-layer"
         raise ValueError(f"{given} is given, but none of {', '.join(_ENCODER_METRICS)} is asked")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fairseq_mcts.generators.search_metric import likelihood
-from fairseq_mcts.metrics.text import TextDecoders
+from fairseq_mcts.metrics.text import TextDecoder, TextDecoders
 
 
 class CandidateFile:
@@ -68,22 +68,24 @@ class CandidateFile:
         return {
             "search": self._search,
             **counts,
-            "hypotheses": [self._of_hypothesis(one, texts) for one in found],
+            "hypotheses": [hypothesis_record(one, texts.target, self._dictionary) for one in found],
         }
 
-    def _of_hypothesis(self, one: dict[str, Any], texts: TextDecoders) -> dict[str, Any]:
-        tokens = one["tokens"].tolist()
-        # of a plain dictionary: reading them is how output lines notice that they are printed
-        logprob = float(sum(dict.__getitem__(one, "positional_scores").tolist()))
-        score = one.get("search_score", one["score"])
-        return {
-            "text": texts.target.decode(tokens),
-            "tokens": [self._dictionary[token] for token in tokens],
-            "logprob": logprob,
-            "likelihood": likelihood(logprob, len(tokens)),
-            "score": float(score),
-            "value": one.get("value"),
-            "metric": one.get("metric"),
-            "weight": one.get("weight", 1.0),
-            "visits": list(one.get("visits", ())),
-        }
+
+def hypothesis_record(one: dict[str, Any], text: TextDecoder, dictionary: Any) -> dict[str, Any]:
+    """What is known of a hypothesis in fairseq's form, in plain numbers and texts."""
+    tokens = one["tokens"].tolist()
+    # of a plain dictionary: reading them is how output lines notice that they are printed
+    logprob = float(sum(dict.__getitem__(one, "positional_scores").tolist()))
+    score = one.get("search_score", one["score"])
+    return {
+        "text": text.decode(tokens),
+        "tokens": [dictionary[token] for token in tokens],
+        "logprob": logprob,
+        "likelihood": likelihood(logprob, len(tokens)),
+        "score": float(score),
+        "value": one.get("value"),
+        "metric": one.get("metric"),
+        "weight": one.get("weight", 1.0),
+        "visits": list(one.get("visits", ())),
+    }

@@ -91,7 +91,11 @@ def presets() -> dict[str, list[str]]:
 def chosen_search(settings: Mapping[str, Any]) -> str:
     """The decoder that fields of a configuration name, or fairseq's own."""
     name = settings["search"]
-    return fairseqs_own_decoder() if name is None else str(name)
+    if name is None:
+        return fairseqs_own_decoder()
+    if str(name) not in decoder_names():  # calls of the hub interface pass no parser
+        raise ValueError(f"--search {name}: is none of {', '.join(decoder_names())}")
+    return str(name)
 
 
 def decoder_from_settings(settings: Mapping[str, Any]) -> Decoder[Any]:

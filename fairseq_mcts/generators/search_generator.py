@@ -158,8 +158,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             holds_memory = self._kept is not None
             try:
                 results += self._search(sentences[len(results) :][:size], bos_token)
-            except (SearchMemoryError, torch.OutOfMemoryError) as error:
-                if holds_memory and isinstance(error, torch.OutOfMemoryError):
+            except (SearchMemoryError, torch.cuda.OutOfMemoryError) as error:
+                if holds_memory and isinstance(error, torch.cuda.OutOfMemoryError):
                     continue  # once more without what was kept of the batch before
                 if size == 1:
                     cause = "the device's memory"
@@ -292,9 +292,9 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         if self._metric is None or self._text_decoders is None:
             return None
         texts = self._text_decoders()
-        if self._decoder.compares_finished:
-            return SearchUtility(self._metric, texts.target)
-        return SearchMetric(self._metric, texts.target, texts.source.decode_batch(sources))
+        decoded = texts.source.decode_batch(sources)
+        made = SearchUtility if self._decoder.compares_finished else SearchMetric
+        return made(self._metric, texts.target, decoded)
 
     def _packed(self, hypothesis: Hypothesis, device: torch.device) -> PrintedHypothesis:
         """A hypothesis in fairseq's form."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from fairseq_mcts.metrics.base import FloatArray, Group, Metric
+from fairseq_mcts.metrics.base import FloatArray, Group, Metric, with_sources
 from fairseq_mcts.metrics.checks import BadScoreError, check_scores
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.search.scorer import Candidate, Comparison
@@ -48,9 +48,11 @@ class SearchUtility:
 
     batched = True
 
-    def __init__(self, metric: Metric, target_text: TextDecoder) -> None:
+    def __init__(self, metric: Metric, target_text: TextDecoder, sources: Sequence[str]) -> None:
+        """`sources` are read by few metrics (`Metric.reads_source`)."""
         self._metric = metric
         self._target_text = target_text
+        self._sources = sources
         self._texts: dict[tuple[int, ...], str] = {}
         if metric.aggregates:
             self.aggregated = self._aggregated
@@ -62,9 +64,13 @@ class SearchUtility:
         return self._metric.aggregated([self._group(one) for one in comparisons])
 
     def _group(self, comparison: Comparison) -> Group:
+        references = [self._text(one) for one in comparison.references]
+        if self._metric.reads_source:
+            sources = [self._sources[one.sentence] for one in comparison.references]
+            references = with_sources(references, sources)
         return Group(
             [self._text(one) for one in comparison.hypotheses],
-            [self._text(one) for one in comparison.references],
+            references,
             [likelihood(one.logprob, len(one.tokens)) for one in comparison.hypotheses],
             comparison.weights,
         )

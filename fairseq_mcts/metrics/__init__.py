@@ -8,12 +8,12 @@ and COMET are loaded when such a metric is built.
     metric.score(hypotheses, sources)  # one float in [0, 1] per pair
 """
 
-from fairseq_mcts.metrics.base import Metric, MetricConfig
+from fairseq_mcts.metrics.base import Metric, MetricConfig, with_sources
 from fairseq_mcts.metrics.bertscore import BertScore
 from fairseq_mcts.metrics.bleu import Bleu
 from fairseq_mcts.metrics.bootstrap import PairedResult, paired_bootstrap
 from fairseq_mcts.metrics.chrf import ChrF
-from fairseq_mcts.metrics.comet import CometQE, CometQEConfig
+from fairseq_mcts.metrics.comet import Comet, CometQE
 from fairseq_mcts.metrics.likelihood import Likelihood
 from fairseq_mcts.metrics.mix import Mix
 from fairseq_mcts.metrics.mlbertscore import MLBertScore
@@ -30,8 +30,8 @@ __all__ = [
     "BertScore",
     "Bleu",
     "ChrF",
+    "Comet",
     "CometQE",
-    "CometQEConfig",
     "Likelihood",
     "MLBertScore",
     "Metric",
@@ -46,4 +46,5 @@ __all__ = [
     "parse_metric_spec",
     "register_metric",
     "text_decoders",
+    "with_sources",
 ]

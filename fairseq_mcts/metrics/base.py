@@ -1,7 +1,7 @@
 """What every metric is: a score of a text against another text, higher is better."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -19,6 +19,29 @@ class MetricConfig:
     def from_spec(cls, given: Mapping[str, Any]) -> dict[str, Any]:
         """Fields from the options of a spec, where these are not the fields themselves."""
         return dict(given)
+
+
+class SourcedReference(str):
+    """A reference that knows its source, for metrics that read both."""
+
+    source: str
+
+    @staticmethod
+    def source_of(metric: str, reference: str) -> str:
+        """The source; refuses a reference that came without one."""
+        if not isinstance(reference, SourcedReference):
+            raise ValueError(f"{metric}: reads sources beside references, and got none")
+        return reference.source
+
+
+def with_sources(references: Iterable[str], sources: Iterable[str]) -> list[str]:
+    """References that know their sources."""
+    known: list[str] = []
+    for reference, source in zip(references, sources, strict=True):
+        one = SourcedReference(reference)
+        one.source = source
+        known.append(one)
+    return known
 
 
 class Group(NamedTuple):
@@ -48,6 +71,8 @@ class Metric(ABC):
     #: whether scores depend on the likelihood of a hypothesis, the geometric mean of its tokens'
     #: probabilities by the policy. Only who has just decoded knows it, and asks `score_likely`
     reads_likelihood: bool = False
+    #: whether a privileged metric also reads sources: its others then come `with_sources`
+    reads_source: bool = False
     #: whether it can compare with the mean of several texts (`aggregated`)
     aggregates: bool = False
 

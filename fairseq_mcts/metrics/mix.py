@@ -83,6 +83,7 @@ class Mix(Metric):
             raise ValueError(f"mix: all parts must compare with the same text, not {pairs}")
         self.privileged = "reference" in against
         self.reads_likelihood = any(one.reads_likelihood for one in self.parts.values())
+        self.reads_source = any(one.reads_source for one in self.parts.values())
         self.aggregates = all(one.aggregates for one in self.parts.values())
         self.range = (
             self._combined([np.array(one.range[0]) for one in self.parts.values()]).item(),

@@ -6,9 +6,10 @@ from typing import Any
 
 from fairseq import checkpoint_utils
 from fairseq.data import Dictionary, data_utils
-from omegaconf import OmegaConf
+from omegaconf import DictConfig
 
 from fairseq_mcts.models.network import Network
+from fairseq_mcts.models.whole_config import beside
 
 #: what is wrong with a model that `holds_only_a_value`, where a policy is needed
 NO_POLICY = (
@@ -39,10 +40,7 @@ def holds_only_a_value(cfg: Any) -> bool:
     `cfg` is the model's part of a whole configuration: beside it stands how the criterion weighs
     the policy. With no weight the layers that it shares with the value forget it, unless frozen.
     """
-    if not OmegaConf.is_config(cfg):
-        return False
-    weight = OmegaConf.select(cfg, "..criterion.policy_weight", default=None)
-    return weight == 0 and not getattr(cfg, "freeze_policy", False)
+    return beside(cfg, "criterion.policy_weight") == 0 and not getattr(cfg, "freeze_policy", False)
 
 
 def load_models(
@@ -109,7 +107,7 @@ def other_dictionary(cfg: Any, task: Any) -> str | None:
     `cfg` is the model's part of a checkpoint's configuration, beside which stands the task's; of
     old checkpoints it is the whole command line.
     """
-    saved = OmegaConf.select(cfg, "..task", default=None) if OmegaConf.is_config(cfg) else cfg
+    saved = beside(cfg, "task") if isinstance(cfg, DictConfig) else cfg
     fault = _other_dictionary(saved, task)
     return None if fault is None else fault + OTHER_FOLDER
 

@@ -111,6 +111,14 @@ class PolicyWithValueModel(FairseqEncoderDecoderModel):  # type: ignore[misc]
             self.decoder.value_head.train(mode)
         return self
 
+    def make_generation_fast_(self, **options: Any) -> None:
+        """fairseq's; frozen weights thaw, since torch multiplies by those with another kernel.
+
+        Its last bits differ, and the policy's outputs are to stay as they are.
+        """
+        self.requires_grad_(True)
+        super().make_generation_fast_(**options)
+
     def forward(
         self,
         src_tokens: Tensor,  # [B, S]

@@ -15,6 +15,7 @@ class CheckedMetric(Metric):
         self.privileged = metric.privileged
         self.range = metric.range
         self.reads_likelihood = metric.reads_likelihood
+        self.reads_source = metric.reads_source
         self.aggregates = metric.aggregates
 
     def score(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[float]:

@@ -64,7 +64,7 @@ class Completions:
         """In two halves if the device's memory is too small for all; results are the same."""
         try:
             return self._grow(batch, found)
-        except torch.OutOfMemoryError:
+        except torch.cuda.OutOfMemoryError:
             half = len(batch.sources) // 2
             if not half:
                 raise

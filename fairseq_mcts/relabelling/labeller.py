@@ -9,6 +9,7 @@ from torch import Tensor
 
 from fairseq_mcts.data.scored_folder import ROW, Rows, ScoredRows, Scores
 from fairseq_mcts.data.token_file import TokenRows
+from fairseq_mcts.metrics.base import with_sources
 from fairseq_mcts.metrics.checks import BadScoreError
 from fairseq_mcts.metrics.text import TextDecoders
 from fairseq_mcts.relabelling.checked_metric import CheckedMetric
@@ -58,6 +59,8 @@ class Labeller:
         if self.metric.privileged:
             # unknown words of references are escaped: no sample is to earn by its own <unk>
             others = self.texts.target.decode_batch(references, escape_unk=True)
+            if self.metric.reads_source:
+                others = with_sources(others, self.texts.source.decode_batch(sources))
         else:
             others = self.texts.source.decode_batch(sources)
         advance(len(rows) - len(fitting))

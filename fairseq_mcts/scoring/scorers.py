@@ -9,7 +9,7 @@ from typing import Optional
 from fairseq.dataclass import FairseqDataclass
 from fairseq.scoring import BaseScorer, register_scorer
 
-from fairseq_mcts.metrics import build_metric, parse_metric_spec
+from fairseq_mcts.metrics import build_metric, parse_metric_spec, with_sources
 from fairseq_mcts.scoring.sources import SOURCES
 
 
@@ -75,12 +75,16 @@ class MetricScorer(BaseScorer):  # type: ignore[misc]
             f"{self.metric_name}:{cfg.scorer_options}",
             {name: given for name, given in flags.items() if given is not None},
         )
-        if not self.metric.privileged:
+        self._takes_sources = self.metric.reads_source or not self.metric.privileged
+        if self._takes_sources:
             SOURCES.open()
 
     def add_string(self, ref: str, pred: str) -> None:
-        """One sentence; what it is compared with is the reference or its source."""
-        self.ref.append(ref if self.metric.privileged else SOURCES.take())
+        """One sentence; what it is compared with is the reference, its source, or both."""
+        if self._takes_sources:
+            source = SOURCES.take()
+            [ref] = with_sources([ref], [source]) if self.metric.privileged else [source]
+        self.ref.append(ref)
         self.pred.append(pred)
 
     def score(self, order: int = 4) -> float:

@@ -2,21 +2,24 @@
 
 import json
 from argparse import Namespace
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from fairseq.logging import metrics
-from sacrebleu.metrics import BLEU
-from torch import Tensor
 
+from fairseq_mcts.metrics import Metric, build_metric, with_sources
 from fairseq_mcts.search.registry import decoder_class
 from fairseq_mcts.tasks.search_config import unset_search_fields
 
-_ORDER = 4
-# what is logged of a batch that is not decoded
-_NOTHING_DECODED = torch.zeros(2 * _ORDER + 2, dtype=torch.float64)
+
+class DecodedTexts(NamedTuple):
+    """What a search made of some sentences, as a reader sees it."""
+
+    hypotheses: Sequence[str]
+    references: Sequence[str]
+    sources: Sequence[str]
 
 
 class EvalSearch:
@@ -24,7 +27,8 @@ class EvalSearch:
 
     def __init__(self, cfg: Any) -> None:
         self._cfg = cfg
-        self._key = f"_{cfg.eval_search}_bleu_parts"  # under which parts of its BLEU are logged
+        self._metric: Metric | None = None  # until something is decoded
+        self._width = 0  # of the metric's statistics
         self.generator: Any = None
         self._left = cfg.eval_search_sentences  # to be decoded in this validation
 
@@ -35,6 +39,8 @@ class EvalSearch:
     def check(self) -> None:
         """Refuses what does not go together."""
         if not self.is_wanted:
+            if self._cfg.eval_search_metric is not None:
+                raise ValueError("--eval-search-metric: has no effect without --eval-search")
             return
         if not self._cfg.eval_bleu:
             raise ValueError("--eval-search needs --eval-bleu and its options for text")
@@ -67,35 +73,65 @@ class EvalSearch:
             Namespace(**searching, search=self._cfg.eval_search),
         )
 
+    def use(self, generator: Any) -> None:
+        """Decodes by this generator from now on."""
+        self._metric = _build_metric(self._cfg)
+        probe = self._metric.statistics(["a"], with_sources(["a"], ["a"]))  # [1, K]
+        self._width = probe.shape[1]
+        self.generator = generator
+
     def begin_validation(self) -> None:
         """Starts on the first sentences anew."""
         self._left = self._cfg.eval_search_sentences
 
     def log_batch(
-        self, log: dict[str, Any], sample: dict[str, Any], bleu: Callable[[Any, Any], Any]
+        self,
+        log: dict[str, Any],
+        sample: dict[str, Any],
+        decode: Callable[[Any, dict[str, Any]], DecodedTexts],
     ) -> None:
         """Decodes as many sentences of a batch as are still wanted.
 
-        `bleu(generator, sample)` decodes and compares. Every batch logs something, decoded or not:
-        workers add up what they log entry by entry.
+        Every batch logs something, decoded or not: workers add up what they log entry by entry.
         """
-        if self.generator is None:
+        if self.generator is None or self._metric is None:
             return
-        log[self._key] = _NOTHING_DECODED
+        totals = np.zeros(self._width)  # [K]
         if self._left > 0:
             part = _first_sentences(sample, self._left)
             self._left -= len(part["target"])
-            log[self._key] = _bleu_parts(bleu(self.generator, part))
+            totals = _totals(self._metric, decode(self.generator, part))
+        log[self._key] = torch.from_numpy(totals)
 
     def reduce(self, logging_outputs: list[dict[str, Any]]) -> None:
-        """Logs `<search>_bleu` over everything that was decoded."""
+        """Logs `<search>_<metric>` over everything that was decoded."""
+        metric = self._metric
+        if metric is None:
+            return
         parts = [log[self._key].cpu().numpy() for log in logging_outputs if self._key in log]
         if not parts:
             return
         metrics.log_scalar(self._key, sum(parts))
         metrics.log_derived(
-            f"{self._cfg.eval_search}_bleu", lambda meters: _bleu(meters[self._key].sum)
+            f"{self._cfg.eval_search}_{metric.name}",
+            lambda meters: _reported(metric, meters[self._key].sum),
         )
+
+    @property
+    def _key(self) -> str:
+        """Under which the parts of the score are logged."""
+        return f"_{self._cfg.eval_search}_parts"
+
+
+def _build_metric(cfg: Any) -> Metric:
+    """The metric of --eval-search-metric; BLEU is that of --eval-bleu."""
+    spec = cfg.eval_search_metric
+    if spec is None:
+        return build_metric("bleu", {"tokenize": "none"} if cfg.eval_tokenized_bleu else {})
+    try:
+        return build_metric(spec)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--eval-search-metric {spec}: {error}") from error
 
 
 def _first_sentences(sample: dict[str, Any], count: int) -> dict[str, Any]:
@@ -107,19 +143,15 @@ def _first_sentences(sample: dict[str, Any], count: int) -> dict[str, Any]:
     }
 
 
-def _bleu_parts(bleu: Any) -> Tensor:
-    """[2 · 4 + 2] what BLEUs of parts are added up by: counts, totals and both lengths."""
-    parts = [*bleu.counts, *bleu.totals, bleu.sys_len, bleu.ref_len]
-    return torch.tensor(parts, dtype=torch.float64)
+def _totals(metric: Metric, texts: DecodedTexts) -> Any:
+    """[K] what scores of parts are added up by."""
+    others = texts.references if metric.privileged else texts.sources
+    if metric.reads_source:
+        others = with_sources(texts.references, texts.sources)
+    return metric.statistics(texts.hypotheses, others).sum(axis=0, dtype=np.float64)
 
 
-def _bleu(parts: Any) -> float:
-    total = np.asarray(parts)  # [2 · 4 + 2]
-    score = BLEU.compute_bleu(
-        correct=total[:_ORDER].tolist(),
-        total=total[_ORDER : 2 * _ORDER].tolist(),
-        sys_len=int(total[-2]),
-        ref_len=int(total[-1]),
-        smooth_method="exp",
-    ).score
-    return round(float(score), 2)
+def _reported(metric: Metric, totals: Any) -> float:
+    totals = np.asarray(totals)  # [K]
+    score = metric.aggregate(totals) if totals.any() else 0.0
+    return round(score * metric.report_factor, metric.report_digits)

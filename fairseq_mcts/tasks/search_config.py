@@ -232,7 +232,15 @@ def _validation_fields() -> list[Field]:
             Optional[_searches()],
             None,
             "with --eval-bleu: also decode some validation sentences by this search, with the "
-            "decoders' options, and report its BLEU as <search>_bleu",
+            "decoders' options, and report its score as <search>_<metric>, e.g. mcts_bleu, which "
+            "--best-checkpoint-metric may name",
+        ),
+        _field(
+            "eval_search_metric",
+            Optional[str],
+            None,
+            "metric that --eval-search reports, for example mlbertscore:model=FOLDER (default: "
+            "the BLEU of --eval-bleu)",
         ),
         _field(
             "eval_search_sentences",

@@ -24,8 +24,8 @@ class TaskText:
         if not self.is_tokenizer_known:
             raise ValueError(
                 "a metric reads text, and the task has not been told how that was tokenised: "
-                "fairseq's commands say so, users of the hub interface have to call "
-                "hub.task.build_tokenizer(hub.cfg.tokenizer) and hub.task.build_bpe(hub.cfg.bpe)"
+                "fairseq's commands and its hub interface call its build_tokenizer and build_bpe, "
+                "and so must other programs"
             )
         try:
             return text_decoders(self._task, self.bpe, self.tokenizer, post_process=post_process)

@@ -4,8 +4,9 @@ This class is where fairseq calls in; what it does is in the modules beside it.
 """
 
 import json
+import logging
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -33,6 +34,7 @@ from fairseq_mcts.generators.decoding_checks import check_decoding, refuse_missp
 from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
 from fairseq_mcts.generators.search_generator import SearchGenerator, sentence_numbers
 from fairseq_mcts.generators.search_settings import resolve, settable_fields
+from fairseq_mcts.metrics.text import TextDecoders
 from fairseq_mcts.models.checkpoints import NO_POLICY, holds_only_a_value, other_dictionary
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
@@ -40,13 +42,16 @@ from fairseq_mcts.models.value_head import has_value_head
 from fairseq_mcts.scoring.sources import SOURCES
 from fairseq_mcts.search import Decoder
 from fairseq_mcts.search.registry import on_registration
-from fairseq_mcts.tasks.eval_search import EvalSearch
+from fairseq_mcts.tasks.eval_search import DecodedTexts, EvalSearch
+from fairseq_mcts.tasks.foreign_checkpoints import refuse_tagged_languages, refuse_unfit_weights
 from fairseq_mcts.tasks.generator_factory import GeneratorFactory
 from fairseq_mcts.tasks.input_lines import InputLines
 from fairseq_mcts.tasks.search_config import make_config, search_field_names
 from fairseq_mcts.tasks.text import TaskText
 
 NAME = "translation_mcts"
+
+logger = logging.getLogger(__name__)
 
 
 @register_task(NAME, dataclass=make_config())
@@ -67,6 +72,8 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Network:
         """fairseq's; a new value head gets the range that scores can have."""
         self._eval_search.check()
+        if from_checkpoint:
+            refuse_tagged_languages(cfg)
         # not that of the translation task: it would validate by whatever was built last, a teacher
         # for example, and not by what is trained
         model = FairseqTask.build_model(self, cfg, from_checkpoint)
@@ -75,6 +82,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         if from_checkpoint:
             model.other_dictionary = other_dictionary(cfg, self)
             return model
+        refuse_unfit_weights(cfg, model)
         if self.cfg.eval_bleu and model.holds_only_a_value:
             raise ValueError(
                 "--eval-bleu: with --policy-weight 0 and without --freeze-policy no policy is "
@@ -121,7 +129,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         for_bleu, for_search = self._eval_search.decoding_options()
         self.sequence_generator = self.build_generator([model], for_bleu)
         if for_search is not None:
-            self._eval_search.generator = self.build_generator([model], for_search)
+            self._eval_search.use(self.build_generator([model], for_search))
 
     def begin_valid_epoch(self, epoch: int, model: Network) -> None:
         """Prepare for a validation."""
@@ -136,12 +144,42 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         if self.cfg.eval_bleu and self.sequence_generator is None:  # in fairseq-validate
             self._prepare_decoding(model)
         loss, sample_size, log = super().valid_step(sample, model, criterion)
-        bleu = partial(self._inference_with_bleu, model=model)
-        self._eval_search.log_batch(log, sample, bleu)
+        self._eval_search.log_batch(log, sample, partial(self._decoded_texts, model))
         return loss, sample_size, log
 
+    def _decoded_texts(
+        self, model: Network, generator: Any, sample: dict[str, Any]
+    ) -> DecodedTexts:
+        """What a search makes of a batch, as texts by the options of --eval-bleu."""
+        found = self.inference_step(generator, [model], sample, prefix_tokens=None)
+        source, target = self._eval_text(self.source_dictionary), self._eval_text(self.tgt_dict)
+        texts = DecodedTexts(
+            [target(hypotheses[0]["tokens"], "UNKNOWNTOKENINHYP") for hypotheses in found],
+            [target(row, "UNKNOWNTOKENINREF") for row in sample["target"]],
+            [source(row, "<unk>") for row in sample["net_input"]["src_tokens"]],
+        )
+        if self.cfg.eval_bleu_print_samples:
+            logger.info(f"example hypothesis: {texts.hypotheses[0]}")
+            logger.info(f"example reference: {texts.references[0]}")
+        return texts
+
+    def _eval_text(self, dictionary: Any) -> Callable[[Any, str], str]:
+        """Turns tokens into text as --eval-bleu does; unknown words are written as they are told.
+
+        No hypothesis is to earn by its own unknown words.
+        """
+
+        def text(tokens: Any, unknown: str) -> str:
+            tokens = utils.strip_pad(tokens, dictionary.pad()).int().cpu()
+            string: str = dictionary.string(
+                tokens, self.cfg.eval_bleu_remove_bpe, unk_string=unknown
+            )
+            return self.tokenizer.decode(string) if self.tokenizer else string
+
+        return text
+
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
-        """fairseq's, and the BLEU of --eval-search."""
+        """fairseq's, and the score of --eval-search."""
         super().reduce_metrics(logging_outputs, criterion)
         self._eval_search.reduce(logging_outputs)
 
@@ -226,6 +264,15 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         """fairseq's; remembered, because metrics need real text."""
         self._text.set_tokenizer(super().build_tokenizer(args))
         return self._text.tokenizer
+
+    def set_text_encoders(self, tokenizer: Any, bpe: Any) -> None:
+        """Says how text becomes tokens, for who has built both elsewhere."""
+        self._text.set_tokenizer(tokenizer)
+        self._text.bpe = bpe
+
+    def text_decoders(self) -> TextDecoders:
+        """How tokens of both languages become text."""
+        return self._text.decoders(self.cfg.search_post_process)
 
     def build_generator(
         self,

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 import torch
 from fairseq import hub_utils
+from fairseq.models.transformer import TransformerModel
 
+from fairseq_mcts.metrics import build_metric
+from fairseq_mcts.tasks import TranslationMctsTask
 from tests.generators.trained import SEEN, Trained
 
 pytestmark = pytest.mark.slow
@@ -78,17 +81,16 @@ def test_value_can_be_given_too(hub: Any, trained: Trained) -> None:
     assert one["value"] != other["value"]
 
 
-def test_metric_can_be_given_once_the_task_knows_how_text_is_split(
+def test_metric_reads_text_by_the_tokenizer_and_bpe_of_the_interface(
     hub: Any, trained: Trained
 ) -> None:
     tokens = [hub.encode(line) for line in trained.lines("test.en")[:1]]
     options = {"search": "sr", "sr_samples": 4, "sr_rank_by": "metric", "search_metric": "vowels"}
-    with pytest.raises(ValueError, match=r"hub\.task\.build_tokenizer"):
-        hub.generate(tokens, **options)
-    hub.task.build_tokenizer(hub.cfg.tokenizer)
-    hub.task.build_bpe(hub.cfg.bpe)
     [[best]] = hub.generate(tokens, **options)
     assert best["metric"] is not None and best["value"] is None
+    text = hub.decode(best["tokens"])
+    [source] = trained.lines("test.en")[:1]
+    assert best["metric"] == pytest.approx(build_metric("vowels").score([text], [source])[0])
 
 
 def test_seed_of_torch_decides_the_samples(hub: Any, trained: Trained) -> None:
@@ -100,9 +102,45 @@ def test_seed_of_torch_decides_the_samples(hub: Any, trained: Trained) -> None:
     assert found[0] == found[2] != found[1]
 
 
+def from_pretrained(trained: Trained, task: str) -> Any:
+    """An ordinary checkpoint, loaded as its users do."""
+    return TransformerModel.from_pretrained(
+        str(trained.plain.parent),
+        checkpoint_file=trained.plain.name,
+        data_name_or_path=str(trained.data),
+        task=task,
+        bpe="sentencepiece",
+        sentencepiece_model=str(trained.sentencepiece),
+    )
+
+
+def test_a_search_of_a_checkpoint_without_this_task_is_refused(trained: Trained) -> None:
+    plain = from_pretrained(trained, "translation")
+    [line] = trained.lines("test.en")[:1]
+    assert plain.translate(line)
+    with pytest.raises(ValueError, match=r"^search='mcts': .*TranslationTask, which only knows"):
+        plain.translate(line, search="mcts")
+    with pytest.raises(ValueError, match=r"^mbr_samples=4: .* task='translation_mcts'"):
+        plain.translate(line, mbr_samples=4)
+
+
+def test_the_task_that_is_named_is_used(trained: Trained) -> None:
+    plain = from_pretrained(trained, "translation_mcts")
+    assert isinstance(plain.task, TranslationMctsTask)
+    [line] = trained.lines("test.en")[:1]
+    assert plain.translate(line) == from_pretrained(trained, "translation").translate(line)
+    assert plain.translate(line, search="mbr", mbr_samples=4, search_metric="chrf")
+    with pytest.raises(ValueError, match=r"^task='no_such': there is no such task; known: .*mcts"):
+        from_pretrained(trained, "no_such")
+
+
 def test_misspelt_and_unsupported_options_are_named(hub: Any) -> None:
     with pytest.raises(ValueError, match=r"^mcts_simulation: the searches have no such option"):
         hub.translate("Yes", search="mcts", mcts_simulation=8)
+    with pytest.raises(ValueError, match=r"^--search mtcs: is none of beam, mbr, mcts, sr, vgbs"):
+        hub.translate("Yes", search="mtcs")
+    with pytest.raises(ValueError, match=r"^serach: the searches have no such option, nor has"):
+        hub.translate("Yes", serach="mcts")
     with pytest.raises(ValueError, match=r"^--beam 1: not with --search mcts"):
         hub.translate("Yes", beam=1, search="mcts")
     with pytest.raises(ValueError, match="prefix_allowed_tokens_fn: not with --search mcts"):

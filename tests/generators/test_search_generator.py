@@ -247,7 +247,7 @@ def test_a_batch_that_fails_leaves_nothing_to_the_next(
     def failing(evaluator: NetworkEvaluator, sources: Any, *others: Any) -> None:
         sizes.append(len(sources))
         if len(sizes) <= 2:
-            raise torch.OutOfMemoryError("no more")
+            raise torch.cuda.OutOfMemoryError("no more")
         begin(evaluator, sources, *others)
 
     monkeypatch.setattr(NetworkEvaluator, "begin", failing)

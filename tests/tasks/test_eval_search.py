@@ -7,17 +7,20 @@ import sacrebleu
 import torch
 from fairseq.logging import metrics
 
-from fairseq_mcts.tasks.eval_search import EvalSearch
+import tests.generators.vowels  # noqa: F401 - registers the metric
+from fairseq_mcts.metrics import build_metric
+from fairseq_mcts.tasks.eval_search import DecodedTexts, EvalSearch
 from fairseq_mcts.tasks.search_config import make_config
 
-BLEU = sacrebleu.corpus_bleu(["a dog runs in the park"], [["a dog ran in the park"]])
+TEXTS = DecodedTexts(["a dog runs in the park"], ["a dog ran in the park"], ["un chien court"])
+BLEU = sacrebleu.corpus_bleu(TEXTS.hypotheses, [TEXTS.references])
 BATCH = {"net_input": {}, "target": torch.zeros(3, 5)}
 
 
 def eval_search(sentences: int, **options: Any) -> EvalSearch:
     cfg = make_config()(eval_search="sr", eval_search_sentences=sentences, **options)
     search = EvalSearch(cfg)
-    search.generator = object()
+    search.use(object())
     return search
 
 
@@ -25,22 +28,46 @@ def logs(search: EvalSearch, batches: int) -> tuple[list[dict[str, Any]], list[i
     """What the batches log, and of how many sentences those were that were decoded."""
     decoded: list[int] = []
 
-    def bleu(generator: Any, sample: dict[str, Any]) -> Any:
+    def decode(generator: Any, sample: dict[str, Any]) -> DecodedTexts:
         decoded.append(len(sample["target"]))
-        return BLEU
+        return TEXTS
 
     search.begin_validation()
     logged: list[dict[str, Any]] = [{} for _ in range(batches)]
     for log in logged:
-        search.log_batch(log, BATCH, bleu)
+        search.log_batch(log, BATCH, decode)
     return logged, decoded
 
 
-def reported(search: EvalSearch, batches: list[dict[str, Any]]) -> float:
+def reported(search: EvalSearch, batches: list[dict[str, Any]], name: str = "sr_bleu") -> float:
     with metrics.aggregate(new_root=True) as meters:
         search.reduce(batches)
-    bleu: float = meters.get_smoothed_values()["sr_bleu"]
-    return bleu
+    score: float = meters.get_smoothed_values()[name]
+    return score
+
+
+@pytest.mark.parametrize(
+    ("metric", "other"), [("chrf", TEXTS.references), ("vowels", TEXTS.sources)]
+)
+def test_any_metric_is_reported_under_its_name(metric: str, other: list[str]) -> None:
+    search = eval_search(sentences=3, eval_search_metric=metric)
+    expected = build_metric(metric).corpus_score(TEXTS.hypotheses, other)
+    expected *= build_metric(metric).report_factor
+    found = reported(search, logs(search, batches=2)[0], f"sr_{metric}")
+    assert found == pytest.approx(expected, abs=0.01) and found > 0
+
+
+def test_tokenised_bleu_is_that_of_eval_bleu() -> None:
+    search = eval_search(sentences=3, eval_tokenized_bleu=True)
+    expected = sacrebleu.corpus_bleu(TEXTS.hypotheses, [TEXTS.references], tokenize="none").score
+    assert reported(search, logs(search, batches=1)[0]) == round(expected, 2)
+
+
+def test_an_unknown_metric_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^--eval-search-metric blue: unknown metric 'blue'"):
+        eval_search(3, eval_search_metric="blue")
+    with pytest.raises(ValueError, match=r"^--eval-search-metric: has no effect without"):
+        EvalSearch(make_config()(eval_search_metric="chrf")).check()
 
 
 def test_batches_that_were_not_decoded_do_not_change_bleu() -> None:

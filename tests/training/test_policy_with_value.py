@@ -112,6 +112,22 @@ def test_logits_are_those_of_the_policy(
     assert extra["value"].shape == found.shape[:2]
 
 
+def test_beam_search_prints_what_it_prints_with_the_policy(trained: Trained, fairseq: Any) -> None:
+    """To the last digit."""
+    paths = (trained.policy, trained.folder / "checkpoint_best.pt")
+    outputs = [
+        fairseq.run(
+            "generate",
+            *("bin", "--task", "translation_mcts", "--cpu", "--gen-subset", "valid"),
+            *("--path", str(path), "--max-len-b", "12", "--beam", "5"),
+        )
+        for path in paths
+    ]
+    of_policy, of_value = (re.findall(r"^[HP]-.*", one, flags=re.MULTILINE) for one in outputs)
+    assert len(of_policy) == 2 * 21
+    assert of_value == of_policy
+
+
 def test_every_search_decodes_with_it(trained: Trained, fairseq: Any) -> None:
     for name, options in SEARCHES.items():
         output = fairseq.run(

@@ -190,3 +190,16 @@ def test_options_that_nothing_would_read(
     refused: Any, options: tuple[str, ...], message: str
 ) -> None:
     assert message in refused(*options)
+
+
+def test_a_plain_transformer_can_not_become_a_multiquery_one(fairseq: Any, refused: Any) -> None:
+    fairseq.run(
+        "train",
+        *("bin", "--task", "translation", "--arch", "transformer", *SMALL, *STEPS),
+        *("--criterion", "cross_entropy", "--max-update", "1", "--disable-validation"),
+        *("--save-dir", "plain"),
+    )
+    path = "plain/checkpoint_last.pt"
+    complaint = refused(*NLL, "--finetune-from-model", path)
+    assert f"--finetune-from-model {path}: holds a transformer, which does not fit" in complaint
+    assert f"--arch policy_with_value --policy-path {path} --freeze-policy" in complaint

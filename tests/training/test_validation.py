@@ -125,6 +125,22 @@ def test_a_search_for_a_metric_is_validated_too(fairseq: Any) -> None:
     assert 0 <= log["valid_sr_bleu"] <= 100
 
 
+def test_checkpoints_are_chosen_by_any_metric_of_a_search(fairseq: Any) -> None:
+    output = fairseq.run(
+        "train",
+        *("bin", "--task", "translation_mcts", "--arch", "multiquery_transformer_tiny", *SMALL),
+        *("--criterion", "cross_entropy", *STEPS, "--max-epoch", "3", "--save-dir", "by-chrf"),
+        *("--eval-bleu", "--eval-bleu-args", '{"beam": 1, "max_len_b": 6}', "--eval-search", "mbr"),
+        *("--mbr-samples", "2", "--search-metric", "chrf", "--eval-search-metric", "chrf"),
+        *("--eval-search-sentences", "4", "--search-post-process", "sentencepiece"),
+        *("--best-checkpoint-metric", "mbr_chrf", "--maximize-best-checkpoint-metric"),
+    )
+    scores = [log["valid_mbr_chrf"] for log in json_logs(output, "valid")]
+    assert len(scores) == 3 and max(scores) > 0
+    best = saved_state(fairseq.folder / "by-chrf" / "checkpoint_best.pt")
+    assert best["extra_state"]["best"] == pytest.approx(max(scores), abs=1e-3)
+
+
 def test_value_range_is_that_of_the_metric_or_of_the_training_scores(
     trained: str, fairseq: Any, scored: Path
 ) -> None:

@@ -1,0 +1,1 @@
+"""What the project's own upkeep needs."""

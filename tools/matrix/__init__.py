@@ -1,0 +1,1 @@
+"""`make matrix`: the plugin in environments as its users have them, built anew and tried out."""
