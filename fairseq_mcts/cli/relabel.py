@@ -10,8 +10,15 @@ from typing import Any
 
 from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
 from fairseq_mcts.cli.user_dir import import_user_dir
+from fairseq_mcts.cli.work_options import (
+    add_engine_options,
+    checked_shard,
+    make_engine,
+    parse_shard,
+)
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.register import register
+from fairseq_mcts.work import Shard
 
 PROGRAM = "fairseq-mcts-relabel"
 _MAX_TOKENS = 12_000  # as fairseq-generate does if nothing is said
@@ -153,8 +160,14 @@ def _add_decoding_options(group: Any) -> None:
 
 def _add_sharding_options(group: Any) -> None:
     add, count = group.add_argument, partial(group.add_argument, type=int, metavar="N")
-    count("--num-shards", help="processes that share the work")
-    add("--shard", type=int, metavar="I", help="which of them this one is, 0 to N - 1")
+    add_engine_options(group)
+    add(
+        "--shard",
+        metavar="I/N",
+        help="do only the I-th of N parts of the work, the first of which is 0: for arrays of jobs "
+        "(also: --shard I --num-shards N)",
+    )
+    count("--num-shards", help="with --merge: to name the shards that are missing")
     add(
         "--merge",
         action="store_true",
@@ -201,17 +214,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     register()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     with exit_on_errors(PROGRAM):
-        folder = _given_early("--user-dir", arguments)
-        if folder is not None:  # first of all: it may bring tokenizers of its own
-            import_user_dir(folder)
-        parser = make_parser(arguments)
-        options = parser.parse_args(arguments)
+        parser, options = _parse(arguments)
         refuse_below_one(options, "num_shards", "max_tokens", "batch_size", "chunk_rows", "samples")
         refuse_below_one(options, "rows_per_round", "best_tokens", "nbest")
+        refuse_below_one(options, "workers", "cpus_per_worker")
         if options.merge:
             _merge(parser, options)
         else:
-            _relabel(options)
+            _relabel(arguments, options)
+
+
+def _parse(arguments: Sequence[str]) -> tuple[argparse.ArgumentParser, argparse.Namespace]:
+    folder = _given_early("--user-dir", arguments)
+    if folder is not None:  # first of all: it may bring tokenizers of its own
+        import_user_dir(folder)
+    parser = make_parser(arguments)
+    return parser, parser.parse_args(arguments)
 
 
 def _given_early(flag: str, arguments: Sequence[str] | None, **details: Any) -> str | None:
@@ -223,7 +241,7 @@ def _given_early(flag: str, arguments: Sequence[str] | None, **details: Any) -> 
 
 
 def _folders(options: argparse.Namespace) -> Any:
-    from fairseq_mcts.relabelling.run import Folders
+    from fairseq_mcts.relabelling.plan import Folders
 
     subset = options.subset or ("train" if options.monolingual is not None else _SUBSETS)
     splits = [split.strip() for split in subset.split(",") if split.strip()]
@@ -274,26 +292,41 @@ def _merge(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
     merge_only(_folders(options), options.num_shards)
 
 
-def _relabel(options: argparse.Namespace) -> None:
-    from fairseq_mcts.relabelling.labeller import BatchLimits
+def _relabel(arguments: Sequence[str], options: argparse.Namespace) -> None:
     from fairseq_mcts.relabelling.run import relabel
 
-    folders = _folders(options)
     shard = _shard(options)
+    if options.cpus_per_worker is not None and options.workers is None and options.engine != "ray":
+        raise ValueError("--cpus-per-worker: has no effect without --workers or --engine ray")
+    engine = make_engine(options)
+    describe = partial(plan_of, tuple(arguments))
+    relabel(describe, _plan(options), shard=shard, engine=engine)
+
+
+def plan_of(arguments: Sequence[str]) -> Any:
+    """The plan of a command line, made anew: workers in other processes call this."""
+    register()
+    return _plan(_parse(arguments)[1])
+
+
+def _plan(options: argparse.Namespace) -> Any:
+    from fairseq_mcts.relabelling.labeller import BatchLimits
+    from fairseq_mcts.relabelling.plan import Plan
+
+    folders = _folders(options)
     recipe = _recipe(options)
     tokens = options.max_tokens
     if tokens is None:  # as in fairseq, --batch-size alone is no limit on tokens
         tokens = _MAX_TOKENS_GROWN if recipe.decoding.grows else _MAX_TOKENS
         tokens = tokens if options.batch_size is None else sys.maxsize
-    limits = BatchLimits(tokens, options.batch_size)
-    relabel(folders, recipe, shard=shard, limits=limits, cpu=options.cpu)
+    return Plan(folders, recipe, BatchLimits(tokens, options.batch_size), options.cpu)
 
 
 def _recipe(options: argparse.Namespace) -> Any:
     from fairseq.data.encoders import build_bpe, build_tokenizer
 
     from fairseq_mcts.relabelling.models import ModelFiles
-    from fairseq_mcts.relabelling.run import Recipe
+    from fairseq_mcts.relabelling.plan import Recipe
 
     for flag in ("path", "metric"):
         if getattr(options, flag) is None:
@@ -368,16 +401,18 @@ def _temperatures(text: str) -> tuple[float, ...]:
     return temperatures
 
 
-def _shard(options: argparse.Namespace) -> Any:
-    from fairseq_mcts.relabelling.run import Shard
-
+def _shard(options: argparse.Namespace) -> Shard | None:
+    if options.shard is not None and "/" in options.shard:
+        if options.num_shards is not None:
+            raise ValueError("--num-shards: --shard I/N says it already")
+        return parse_shard(options.shard)
     if options.num_shards is None and options.shard is None:
         return None
     if options.num_shards is None or options.shard is None:
-        raise ValueError("--shard and --num-shards belong together")
-    if not 0 <= options.shard < options.num_shards:
-        raise ValueError(f"--shard {options.shard}: must lie in 0 … {options.num_shards - 1}")
-    return Shard(options.shard, options.num_shards)
+        raise ValueError("--shard and --num-shards belong together; or give --shard I/N")
+    if not options.shard.isdecimal():
+        raise ValueError(f"--shard {options.shard}: expected I/N, for example 0/8")
+    return checked_shard(int(options.shard), options.num_shards)
 
 
 def _model_overrides(text: str) -> dict[str, Any]:

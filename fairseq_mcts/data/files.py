@@ -21,11 +21,15 @@ def complete_file(path: Path, *, written_in: Path | None = None) -> Iterator[Bin
     """
     folder = path.parent if written_in is None else written_in
     unfinished = folder / f"{path.name}.{process_name()}.part"
-    with unfinished.open("wb") as stream:
-        yield stream
-        stream.flush()
-        os.fsync(stream.fileno())
-    publish(unfinished, path)
+    try:
+        with unfinished.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        publish(unfinished, path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)  # on a full disk half a file would be in the way
+        raise
 
 
 def publish(finished: Path, path: Path) -> None:

@@ -13,7 +13,8 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from fairseq_mcts.data.files import complete_file, digest_of_files
 from fairseq_mcts.data.loading import split_names
 from fairseq_mcts.data.scored_folder import SplitNames
-from fairseq_mcts.relabelling.settings import RelabellingError, Settings
+from fairseq_mcts.relabelling.errors import RelabellingError
+from fairseq_mcts.work import Settings
 
 
 class SourceRange(NamedTuple):

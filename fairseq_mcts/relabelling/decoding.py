@@ -10,13 +10,14 @@ from fairseq_mcts.metrics.text import TextDecoders
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.relabelling.completion_search import Growth
 from fairseq_mcts.relabelling.completions import Completions
+from fairseq_mcts.relabelling.errors import RelabellingError
 from fairseq_mcts.relabelling.found import Searches
 from fairseq_mcts.relabelling.lengths import Lengths
 from fairseq_mcts.relabelling.rows import RowMaker
 from fairseq_mcts.relabelling.sampling import Samples, SamplesOptions
-from fairseq_mcts.relabelling.settings import RelabellingError, Settings
 from fairseq_mcts.relabelling.translations import Translations
 from fairseq_mcts.search import Decoder, make_decoder
+from fairseq_mcts.work import Settings
 
 _NEXT_SEED = 1_000_003  # from one temperature to the next
 

@@ -9,8 +9,8 @@ from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoders
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.value_head import has_value_head
+from fairseq_mcts.relabelling.errors import RelabellingError
 from fairseq_mcts.relabelling.lengths import Lengths
-from fairseq_mcts.relabelling.settings import RelabellingError
 from fairseq_mcts.search import Decoder
 from fairseq_mcts.search.options import OptionError
 from fairseq_mcts.search.registry import make_decoder

@@ -15,8 +15,8 @@ from fairseq_mcts.metrics.text import TextDecoders
 from fairseq_mcts.relabelling.checked_metric import CheckedMetric
 from fairseq_mcts.relabelling.chunks import Counts
 from fairseq_mcts.relabelling.corpus import Corpus
+from fairseq_mcts.relabelling.errors import RelabellingError
 from fairseq_mcts.relabelling.rows import METHODS, Batch, LabelledRow, RowMaker, distinct
-from fairseq_mcts.relabelling.settings import RelabellingError
 
 
 @dataclass(frozen=True)

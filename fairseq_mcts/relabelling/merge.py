@@ -6,37 +6,41 @@ from typing import Any
 import numpy as np
 
 from fairseq_mcts.data.files import process_name, publish, sync
-from fairseq_mcts.data.scored_folder import ScoredSplitWriter, Scores
-from fairseq_mcts.relabelling.chunks import ChunkStore, Counts
+from fairseq_mcts.data.scored_folder import ScoredSplitWriter, Scores, SplitNames
+from fairseq_mcts.relabelling.chunks import Counts, chunk_store, read_counts, read_rows
+from fairseq_mcts.relabelling.errors import RelabellingError
 from fairseq_mcts.relabelling.rows import METHODS
-from fairseq_mcts.relabelling.settings import RelabellingError, Settings, settings_digest
+from fairseq_mcts.work import ChunkStore, explained_if_full, num_chunks, settings_digest
 
 _BINS = 20
 _BLOCK = 2**20  # scores looked at together
 _NAMED = 10  # so many missing chunks are listed one by one
 
 
-def num_chunks(settings: Settings) -> int:
-    """How many chunks the corpus has."""
-    return -(-int(settings["data"]["rows"]) // int(settings["chunk_rows"]))
-
-
-def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
-    """Writes the split that the chunks make up, deletes them, and returns its record.
+def merge(names: SplitNames, num_shards: int | None = None) -> dict[str, Any]:
+    """Writes the split that its chunks make up, deletes them, and returns its record.
 
     All files are made beside the chunks and moved when they are whole, the scores last: a merge
     that was killed is simply done again. `num_shards` only helps to name who left chunks out.
     """
+    store = chunk_store(names)
+    with explained_if_full(names.folder):
+        record = _write(names, store, num_shards)
+    store.remove()
+    return record
+
+
+def _write(names: SplitNames, store: ChunkStore, num_shards: int | None) -> dict[str, Any]:
     settings, origin = store.settings()
     digest = settings_digest(settings)
-    chunks = range(num_chunks(settings))
+    chunks = range(num_chunks(settings["data"]["rows"], settings["chunk_rows"]))
     _refuse_missing(store, chunks, num_shards)
-    of_chunks = (store.read_counts(chunk, digest) for chunk in chunks)
+    of_chunks = (read_counts(store, chunk, digest) for chunk in chunks)
     counts = Counts(*map(sum, zip(*of_chunks, strict=True)))
     if not counts.rows:
         raise RelabellingError(f"{store.folder}: all {counts.skipped} sources are unfit")
 
-    stage = store.names.within(store.folder / f"merged-{process_name()}")
+    stage = names.within(store.folder / f"merged-{process_name()}")
     shutil.rmtree(stage.folder, ignore_errors=True)
     stage.folder.mkdir()
     writer = ScoredSplitWriter(
@@ -46,7 +50,7 @@ def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
         target_vocabulary=settings["data"]["target_vocabulary"],
     )
     for chunk in chunks:
-        writer.add(store.read(chunk))
+        writer.add(read_rows(store, chunk, digest))
     record = {
         **settings,
         "settings_digest": digest,
@@ -68,8 +72,7 @@ def merge(store: ChunkStore, num_shards: int | None = None) -> dict[str, Any]:
     for path in writer.paths:
         sync(path)
     for path in writer.paths:
-        publish(path, store.names.folder / path.name)
-    store.remove()
+        publish(path, names.folder / path.name)
     return record
 
 

@@ -11,7 +11,7 @@ from fairseq.tasks.translation import TranslationTask
 from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.models.checkpoints import load_models, require_files
 from fairseq_mcts.models.network import Network
-from fairseq_mcts.relabelling.settings import Settings
+from fairseq_mcts.work import Settings
 
 
 @dataclass(frozen=True)

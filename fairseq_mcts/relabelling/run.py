@@ -1,230 +1,103 @@
 """A run of relabelling: which chunks are to be made, making them, and merging."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from functools import partial
 
-import torch
-from fairseq.tasks.translation import TranslationTask
-
-from fairseq_mcts.data.loading import split_names
-from fairseq_mcts.data.scored_folder import read_record
-from fairseq_mcts.metrics.base import Metric
-from fairseq_mcts.metrics.text import text_decoders
-from fairseq_mcts.progress import progress_bar
-from fairseq_mcts.relabelling.checked_metric import CheckedMetric
-from fairseq_mcts.relabelling.chunks import ChunkStore
-from fairseq_mcts.relabelling.corpus import (
-    Corpus,
-    SourceRange,
-    copy_dictionaries,
-    corpus_settings,
-    open_corpus,
-    open_task,
-)
-from fairseq_mcts.relabelling.decoding import Decoding
-from fairseq_mcts.relabelling.labeller import BatchLimits, Labeller
-from fairseq_mcts.relabelling.merge import merge, num_chunks
-from fairseq_mcts.relabelling.models import ModelFiles
-from fairseq_mcts.relabelling.settings import RelabellingError, Settings, differences
+from fairseq_mcts.data.scored_folder import SplitNames, read_record
+from fairseq_mcts.relabelling.chunks import chunk_store
+from fairseq_mcts.relabelling.corpus import copy_dictionaries, corpus_settings
+from fairseq_mcts.relabelling.errors import RelabellingError
+from fairseq_mcts.relabelling.labelling_work import LabellingWork
+from fairseq_mcts.relabelling.merge import merge
+from fairseq_mcts.relabelling.plan import Data, Folders, Plan
 from fairseq_mcts.relabelling.summary import summary
-from fairseq_mcts.relabelling.text_corpus import open_text
+from fairseq_mcts.work import (
+    Engine,
+    Job,
+    Settings,
+    Shard,
+    Staff,
+    cut,
+    differences,
+    locked,
+    refuse_held,
+)
 
 
 @dataclass(frozen=True)
-class Folders:
-    """Where data come from and go to."""
-
-    data: Path
-    out: Path
-    splits: Sequence[str]
-    source_lang: str | None = None
-    target_lang: str | None = None
-    made_split: str | None = None  # what the one split is called then, if not the same
-    limit: SourceRange | None = None  # of the rows that are read
-    monolingual: Path | None = None  # text that is read in place of the one split
-
-    def open_task(self) -> TranslationTask:
-        """Checks the folders and reads the dictionaries."""
-        if self.out.resolve() == self.data.resolve():
-            raise RelabellingError(f"--out {self.out}: must not be the folder of the data")
-        return open_task(self.data, self.source_lang, self.target_lang)
-
-    @property
-    def made_splits(self) -> Sequence[str]:
-        """The names of what is made."""
-        return self.splits if self.made_split is None else [self.made_split]
-
-    def open_corpora(self, task: TranslationTask, encode: Callable[[str], str]) -> list[Corpus]:
-        """What is relabelled; `encode` splits a line of text into symbols."""
-        if self.monolingual is not None:
-            [made] = self.made_splits
-            return [open_text(task, made, self.monolingual, encode, self.limit)]
-        pairs = zip(self.splits, self.made_splits, strict=True)
-        return [open_corpus(task, self.data, *names, self.limit) for names in pairs]
-
-    def store(self, task: TranslationTask, split: str) -> ChunkStore:
-        """The chunks of the split to be made."""
-        return ChunkStore(split_names(task, split, self.out))
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How rows are made."""
-
-    policy: ModelFiles
-    metric: Metric
-    decoding: Decoding
-    text: Settings  # the options of subwords and tokenisation
-    value: ModelFiles | None = None  # of searches; None: the policy's own
-    bpe: Any = None
-    tokenizer: Any = None
-    skip_too_long: bool = False
-    chunk_rows: int = 1000
-
-    def encode(self, line: str) -> str:
-        """A line of text as the symbols of the dictionary, with spaces between them."""
-        for encoder in (self.tokenizer, self.bpe):
-            line = line if encoder is None else encoder.encode(line)
-        return line
-
-    def settings(self) -> Settings:
-        """What a result depends on."""
-        metric = self.metric
-        value = {} if self.value is None else {"value": self.value.settings()}
-        return {
-            "format": 2,
-            "policy": self.policy.settings(),
-            **value,
-            "metric": {
-                "name": metric.name,
-                "signature": metric.sentence_signature(),
-                "privileged": metric.privileged,
-                "range": [bound if math.isfinite(bound) else None for bound in metric.range],
-            },
-            "decoding": self.decoding.settings(),
-            "text": self.text,
-            "chunk_rows": self.chunk_rows,
-        }
-
-
-@dataclass(frozen=True)
-class Shard:
-    """The part of the work that one process does: the chunks c with c % count == index."""
-
-    index: int = 0
-    count: int = 1
-
-
-@dataclass(frozen=True)
-class _Job:
+class _SplitJob:
     """One split's part of the work."""
 
-    store: ChunkStore
-    corpus: Corpus
-    settings: Settings
-    shard: Shard
-
-    def _chunks(self) -> dict[int, range]:
-        """The shard's chunks, each with its rows of the corpus."""
-        size = int(self.settings["chunk_rows"])
-        chunks = range(self.shard.index, num_chunks(self.settings), self.shard.count)
-        rows = self.corpus.rows
-        return {chunk: rows[chunk * size : (chunk + 1) * size] for chunk in chunks}
-
-    def pending(self) -> dict[int, range]:
-        """Those that are still to be made."""
-        finished = self.store.finished()
-        return {chunk: rows for chunk, rows in self._chunks().items() if chunk not in finished}
-
-    def make_chunks(self, labeller: Labeller) -> None:
-        """Makes the pending chunks and shows progress."""
-        pending = self.pending()
-        total = sum(map(len, self._chunks().values()))
-        done = total - sum(map(len, pending.values()))
-        with progress_bar(self.corpus.split, total, done=done) as progress:
-            for chunk, of_corpus in pending.items():
-                rows, counts = labeller.label(self.corpus, of_corpus, progress.update)
-                self.store.write(chunk, self.settings, rows, counts)
+    names: SplitNames  # of what is made
+    job: Job
 
 
 def relabel(
-    folders: Folders, recipe: Recipe, *, shard: Shard | None, limits: BatchLimits, cpu: bool = False
+    describe: Callable[[], Plan], plan: Plan, *, shard: Shard | None, engine: Engine
 ) -> None:
-    """Makes the chunks of a shard that are missing; without a shard all of them, and merges."""
-    task = folders.open_task()
-    if folders.monolingual is not None and recipe.metric.privileged:
-        raise RelabellingError(
-            f"--monolingual: --metric {recipe.metric.name} compares with references, and text "
-            "without translations has none"
-        )
-    recipe.decoding.refuse_unfit(recipe.metric)
-    corpora = folders.open_corpora(task, recipe.encode)
-    # refuses subwords without a way to join them
-    texts = text_decoders(
-        task, recipe.bpe, recipe.tokenizer, post_process=recipe.text["post_process"]
-    )
-    of_recipe = recipe.settings()
-    todo = []
-    for corpus in corpora:
-        settings = {**corpus_settings(corpus, task, folders.data), **of_recipe}
-        store = folders.store(task, corpus.split)
-        if not _is_complete(store, settings):
-            store.refuse_other(settings)
-            _refuse_other_data(store)
-            todo.append(_Job(store, corpus, settings, shard or Shard()))
+    """Makes the chunks of a shard that are missing; without a shard all of them, and merges.
 
-    labeller = None
-    if any(job.pending() for job in todo):
-        device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
-        models = recipe.policy.load(task, device)
-        metric = CheckedMetric(recipe.metric)
-        value_models = [] if recipe.value is None else recipe.value.load(task, device)
-        makers = recipe.decoding.row_makers(
-            models, value_models, task.target_dictionary, metric, texts
-        )
-        positions = min(int(model.max_positions()[0]) for model in (*models, *value_models))
-        labeller = Labeller(makers, metric, texts, limits, positions)
-        if not recipe.skip_too_long:
-            for job in todo:
-                job.corpus.refuse_unfit(positions)
-    # nothing is written before everything that can be refused has been
-    origin: Settings = {"data": str(folders.data)}
-    origin["policy"] = [str(path) for path in recipe.policy.paths]
-    if recipe.value is not None:
-        origin["value"] = [str(path) for path in recipe.value.paths]
-    if folders.monolingual is not None:
-        origin["monolingual"] = str(folders.monolingual)
-    for job in todo:
-        job.store.begin(job.settings, origin)
-        copy_dictionaries(job.store.names, folders.data, job.store.folder)
-        if labeller is not None:
-            job.make_chunks(labeller)
-        if shard is None:
-            print(summary(merge(job.store)))
-        else:
-            print(
-                f"{job.corpus.split}: shard {shard.index} of {shard.count} is finished; "
-                "after all shards run with --merge"
-            )
+    `describe` gives the same plan in another process.
+    """
+    data = plan.open()
+    todo = _todo(plan, data, shard)
+    work = LabellingWork(describe, [one.names.split for one in todo], (plan, data))
+    with Staff(engine, work) as staff, ExitStack() as locks:
+        if any(one.job.pending() for one in todo):
+            staff.workers()
+        # nothing is written before everything that can be refused has been
+        for one in todo:
+            locks.enter_context(locked(one.job.store.folder, plan.folders.out, shard))
+        for one in todo:
+            if _is_complete(one.names, one.job.settings):  # by a command that ended just now
+                continue
+            one.job.store.begin(one.job.settings, plan.origin())
+            copy_dictionaries(one.names, plan.folders.data, one.job.store.folder)
+            if shard is None:
+                print(summary(one.job.complete(staff, partial(merge, one.names))))
+            else:
+                one.job.make_chunks(staff)
+                print(f"{one.names.split}: {shard} is finished; after all shards run with --merge")
+
+
+def _todo(plan: Plan, data: Data, shard: Shard | None) -> list[_SplitJob]:
+    """The splits that are not complete; refuses folders that hold something else."""
+    of_recipe = plan.recipe.settings()
+    todo = []
+    for corpus in data.corpora:
+        settings = {**corpus_settings(corpus, data.task, plan.folders.data), **of_recipe}
+        names = plan.folders.names(data.task, corpus.split)
+        if not _is_complete(names, settings):
+            store = chunk_store(names)
+            store.refuse_other(settings)
+            _refuse_other_data(names)
+            refuse_held(store.folder, plan.folders.out, shard)
+            chunks = cut(corpus.split, corpus.rows, plan.recipe.chunk_rows, shard or Shard())
+            todo.append(_SplitJob(names, Job(corpus.split, store, settings, chunks)))
+    return todo
 
 
 def merge_only(folders: Folders, num_shards: int | None) -> None:
     """Merges what shards have made."""
     task = folders.open_task()
     for split in folders.made_splits:
-        store = folders.store(task, split)
-        if not _is_complete(store):
-            store.settings()  # refuses one that was never begun
-            copy_dictionaries(store.names, folders.data, store.folder)
-            print(summary(merge(store, num_shards)))
+        names = folders.names(task, split)
+        if _is_complete(names):
+            continue
+        store = chunk_store(names)
+        if not store.is_begun():
+            raise RelabellingError(
+                f"{store.folder} does not exist: nothing was relabelled here yet"
+            )
+        with locked(store.folder, folders.out):
+            copy_dictionaries(names, folders.data, store.folder)
+            print(summary(merge(names, num_shards)))
 
 
-def _is_complete(store: ChunkStore, settings: Settings | None = None) -> bool:
+def _is_complete(names: SplitNames, settings: Settings | None = None) -> bool:
     """Whether the split is there; one that was made by other settings is never overwritten."""
-    names = store.names
     if not names.has_scores():
         return False
     if settings is not None:
@@ -235,16 +108,16 @@ def _is_complete(store: ChunkStore, settings: Settings | None = None) -> bool:
                 f"{names.score} exists and was made otherwise: {'; '.join(changed)}. Give another "
                 "--out, or delete it"
             )
-    store.remove()  # a merge may have been killed just before it did
+    chunk_store(names).remove()  # a merge may have been killed just before it did
     print(f"{names.split}: complete in {names.folder}, nothing to do")
     return True
 
 
-def _refuse_other_data(store: ChunkStore) -> None:
+def _refuse_other_data(names: SplitNames) -> None:
     """Refuses to overwrite data without scores, unless a killed merge has left them."""
-    if store.is_begun():
+    if chunk_store(names).is_begun():
         return
-    for path in (store.names.source, store.names.sample):
+    for path in (names.source, names.sample):
         files = sorted(path.parent.glob(f"{path.name}.*"))
         if files:
             raise RelabellingError(f"--out: would overwrite {files[0]}; give another folder")

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from fairseq_mcts.relabelling.corpus import Corpus, SourceRange
-from fairseq_mcts.relabelling.settings import RelabellingError
+from fairseq_mcts.relabelling.errors import RelabellingError
 
 
 class TextSources:

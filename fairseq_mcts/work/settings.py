@@ -9,10 +9,6 @@ from typing import Any
 Settings = dict[str, Any]
 
 
-class RelabellingError(ValueError):
-    """Something that a user can mend; the message says what and where."""
-
-
 def settings_digest(settings: Settings) -> str:
     """A short name for settings; equal settings have equal names."""
     text = json.dumps(settings, sort_keys=True, allow_nan=False)
