@@ -18,20 +18,55 @@ from fairseq_mcts.generators.search_metric import likelihood
 from fairseq_mcts.metrics.text import TextDecoder, TextDecoders
 
 
+class CandidateLines:
+    """Sentences with their hypotheses as JSON."""
+
+    def __init__(self, search: str, dictionary: Any) -> None:
+        """`dictionary` is the target's."""
+        self._search = search
+        self._dictionary = dictionary
+
+    def sentence(
+        self,
+        source: Any,  # [S] tokens, padded
+        reference: Any,  # [R] or None
+        found: Sequence[dict[str, Any]],  # in fairseq's form, best first
+        texts: TextDecoders,
+    ) -> dict[str, Any]:
+        """What a line says, but for the sentence's number."""
+        content = {"source": texts.source.decode(source)}
+        if reference is not None:
+            content["reference"] = texts.target.decode(reference)
+        return content | self._of_sentence(found, texts)
+
+    def line(self, number: int, content: dict[str, Any]) -> str:
+        """A line, without its end."""
+        return json.dumps({"id": number, **content}, ensure_ascii=False)
+
+    def _of_sentence(self, found: Sequence[dict[str, Any]], texts: TextDecoders) -> dict[str, Any]:
+        counts: dict[str, Any] = {}
+        if found and "evaluations" in found[0]:
+            counts = found[0]["evaluations"]._asdict()
+        return {
+            "search": self._search,
+            **counts,
+            "hypotheses": [hypothesis_record(one, texts.target, self._dictionary) for one in found],
+        }
+
+
 class CandidateFile:
     """Takes the hypotheses of one batch after the other."""
 
     def __init__(
-        self, path: Path, search: str, dictionary: Any, text_decoders: Callable[[], TextDecoders]
+        self, path: Path, lines: CandidateLines, text_decoders: Callable[[], TextDecoders]
     ) -> None:
-        """`text_decoders` is called when the first batch comes; `dictionary` is the target's."""
+        """`text_decoders` is called when the first batch comes."""
         try:
             path.write_text("", encoding="utf-8")  # better refused now than after the first search
         except OSError as error:
             raise ValueError(f"--search-json {path}: can't write there: {error}") from error
         self._path = path
-        self._search = search
-        self._dictionary = dictionary
+        self._lines = lines
         self._text_decoders = text_decoders
         self._written: set[int] = set()
 
@@ -50,26 +85,14 @@ class CandidateFile:
         texts = self._text_decoders()
         lines = []
         for row, (several, found) in enumerate(zip(numbers, hypotheses, strict=True)):
-            sentence = {"source": texts.source.decode(sources[row])}
-            if references is not None:
-                sentence["reference"] = texts.target.decode(references[row])
-            content = sentence | self._of_sentence(found, texts)
+            reference = None if references is None else references[row]
+            content = self._lines.sentence(sources[row], reference, found, texts)
             # equal input lines come with the numbers of all of them, each time
             new = [number for number in several if number not in self._written]
             self._written.update(new)
-            lines += [json.dumps({"id": number, **content}, ensure_ascii=False) for number in new]
+            lines += [self._lines.line(number, content) for number in new]
         with self._path.open("a", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in lines)
-
-    def _of_sentence(self, found: Sequence[dict[str, Any]], texts: TextDecoders) -> dict[str, Any]:
-        counts: dict[str, Any] = {}
-        if found and "evaluations" in found[0]:
-            counts = found[0]["evaluations"]._asdict()
-        return {
-            "search": self._search,
-            **counts,
-            "hypotheses": [hypothesis_record(one, texts.target, self._dictionary) for one in found],
-        }
 
 
 def hypothesis_record(one: dict[str, Any], text: TextDecoder, dictionary: Any) -> dict[str, Any]:

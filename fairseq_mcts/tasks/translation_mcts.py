@@ -29,7 +29,7 @@ from fairseq_mcts.data.value_range import (
     refuse_narrow_range,
     set_value_range,
 )
-from fairseq_mcts.generators.candidate_file import CandidateFile
+from fairseq_mcts.generators.candidate_file import CandidateFile, CandidateLines
 from fairseq_mcts.generators.decoding_checks import check_decoding, refuse_misspelt
 from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
 from fairseq_mcts.generators.search_generator import SearchGenerator, sentence_numbers
@@ -344,8 +344,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
             return None
         return CandidateFile(
             Path(path),
-            str(settings["search"]),
-            self.target_dictionary,
+            CandidateLines(str(settings["search"]), self.target_dictionary),
             lambda: self._text.decoders(post_process),
         )
 

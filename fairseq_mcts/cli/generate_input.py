@@ -1,0 +1,124 @@
+"""What fairseq-mcts-generate translates: a binarised split, or the lines of a text file."""
+
+import gzip
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from fairseq import utils
+
+from fairseq_mcts.data.loading import split_names
+
+
+class Rows(NamedTuple):
+    """Some rows as fairseq has them."""
+
+    dataset: Any  # fairseq's
+    indices: npt.NDArray[np.int64]  # of the rows in it, in their order
+    first_id: int  # what is added to the dataset's own ids
+
+
+class Input(Protocol):
+    """Something to translate."""
+
+    name: str  # in the names of files that are made of it
+    kind: str
+    files: Sequence[Path]  # that hold it
+
+    def __len__(self) -> int: ...
+
+    def rows(self, rows: range) -> Rows:
+        """Some of its sentences."""
+        ...
+
+
+class Split:
+    """A split of a binarised folder."""
+
+    kind = "split"
+
+    def __init__(self, task: Any, name: str) -> None:
+        self.name = name
+        folder = Path(utils.split_paths(task.cfg.data)[0])
+        # a folder with scores holds further files of the split, which play no part
+        names = split_names(task, name, folder)
+        languages = (names.source_lang, names.target_lang)
+        found = [*folder.glob(f"{name}.{'-'.join(languages)}.*")]
+        found += [*folder.glob(f"{name}.{'-'.join(reversed(languages))}.*")]
+        self.files: Sequence[Path] = sorted(
+            path for path in found if path.suffix in (".bin", ".idx") or _raw(path)
+        )
+        if not self.files:
+            raise ValueError(f"--gen-subset {name}: {folder} has no such split")
+        task.load_dataset(name)
+        self._dataset = task.dataset(name)
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    def rows(self, rows: range) -> Rows:
+        """See `Input`."""
+        return Rows(self._dataset, np.arange(rows.start, rows.stop), 0)
+
+
+def _raw(path: Path) -> bool:
+    return path.suffix[1:] in path.name.split(".")[1].split("-")  # test.en-de.en of raw data
+
+
+class TextLines:
+    """The lines of a file, plain or compressed by gzip, read a chunk at a time."""
+
+    kind = "text"
+
+    def __init__(
+        self, task: Any, path: Path, encode: Callable[[str], str], chunk_rows: int
+    ) -> None:
+        """`encode` splits a line into symbols; chunks begin at multiples of `chunk_rows`."""
+        if not path.is_file():
+            raise ValueError(f"--input {path}: no such file")
+        self.name = path.name.removesuffix(".gz")
+        self.files: Sequence[Path] = [path]
+        self._task = task
+        self._encode = encode
+        self._chunk_rows = chunk_rows
+        self._path = path
+        self._stream = _open(path)
+        self._lines = 0
+        self._begins = [0]  # where chunks begin, in bytes of the plain text
+        try:
+            for line in self._stream:
+                self._lines += 1
+                if self._lines % chunk_rows == 1 or chunk_rows == 1:
+                    self._begins.append(self._begins[-1])
+                self._begins[-1] += len(line)
+        except (EOFError, OSError) as error:
+            raise ValueError(f"--input {path}: can't be read: {error}") from error
+        if not self._lines:
+            raise ValueError(f"--input {path}: has no lines")
+
+    def __len__(self) -> int:
+        return self._lines
+
+    def rows(self, rows: range) -> Rows:
+        """See `Input`."""
+        self._stream.seek(self._begins[rows.start // self._chunk_rows])
+        lines = [self._line(row, next(self._stream)) for row in rows]
+        dictionary = self._task.source_dictionary
+        tokens = [
+            dictionary.encode_line(self._encode(line), add_if_not_exist=False).long()
+            for line in lines
+        ]
+        dataset = self._task.build_dataset_for_inference(tokens, [len(one) for one in tokens])
+        return Rows(dataset, np.arange(len(tokens)), rows.start)
+
+    def _line(self, row: int, line: bytes) -> str:
+        try:
+            return line.decode().strip()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"--input {self._path}: line {row + 1}: {error}") from error
+
+
+def _open(path: Path) -> BinaryIO:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]

@@ -1,0 +1,98 @@
+"""Everything that the translations of a command depend on, by content where files are named."""
+
+import re
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from fairseq import utils
+from omegaconf import OmegaConf
+
+from fairseq_mcts.cli.generate_config import overrides
+from fairseq_mcts.cli.generate_input import Input
+from fairseq_mcts.cli.sweep_decoding import decoder_of, generator_options
+from fairseq_mcts.cli.work_options import threads_of
+from fairseq_mcts.data.files import digest_of_files
+from fairseq_mcts.models.checkpoints import require_files
+from fairseq_mcts.work import Settings
+
+#: options that name networks, which count by their content
+_NETWORKS = ("value_path", "lm_path")
+
+
+def generate_settings(cfg: Any, options: Namespace, task: Any, given: Input) -> Settings:
+    """See `work.Settings`."""
+    decoding = vars(generator_options(cfg))
+    decoder = decoder_of(Namespace(**decoding))
+    networks = {"path": cfg.common_eval.path, **{name: decoding[name] for name in _NETWORKS}}
+    folder = Path(utils.split_paths(task.cfg.data)[0])
+    languages = (task.cfg.source_lang, task.cfg.target_lang)
+    settings: Settings = {
+        "format": 1,
+        "input": {
+            "kind": given.kind,
+            "name": given.name,
+            "digest": digest_of_files(given.files),
+            "dictionaries": digest_of_files(folder / f"dict.{one}.txt" for one in languages),
+            "rows": len(given),
+        },
+        "languages": "-".join(languages),
+        "networks": {name: _digests(name, path) for name, path in networks.items() if path},
+        "model_overrides": {name: str(value) for name, value in overrides(cfg).items()},
+        "fp16": cfg.common.fp16,
+        "seed": cfg.common.seed,
+        "decoding": {
+            name: _plain(value) for name, value in decoding.items() if name not in _NETWORKS
+        },
+        "text": {
+            "post_process": cfg.common_eval.post_process,
+            **{kind: _with_contents(cfg[kind]) for kind in ("bpe", "tokenizer")},
+        },
+        "plain_text": options.plain_text,
+        "json_lines": options.json_lines,
+        "chunk_sentences": options.chunk_sentences,
+    }
+    if decoder.is_fairseqs_own:  # the last digits of its scores depend on batch and threads
+        settings["max_tokens"] = cfg.dataset.max_tokens
+        settings["batch_size"] = cfg.dataset.batch_size
+        settings["threads"] = threads_of(options)
+    if decoding["search_metric"] is not None:
+        settings["metric_files"] = _named_files(decoding["search_metric"])
+    return settings
+
+
+def _digests(name: str, paths: str) -> list[str]:
+    files = utils.split_paths(paths)
+    require_files(f"--{name.replace('_', '-')}", files)
+    return [digest_of_files([Path(path)]) for path in files]
+
+
+def _with_contents(part: Any) -> Any:
+    """The options of a BPE or a tokenizer; files that they name by their content."""
+    if part is None:
+        return None
+    options = OmegaConf.to_container(part, resolve=True)
+    assert isinstance(options, dict)
+    return {
+        str(name): digest_of_files([Path(value)])
+        if isinstance(value, str) and Path(value).is_file()
+        else _plain(value)
+        for name, value in options.items()
+    }
+
+
+def _named_files(spec: str) -> list[str]:
+    """Digests of the files and folders that the specification of a metric names."""
+    digests = []
+    for part in re.split("[=,]", spec):
+        path = Path(part)
+        if path.is_file():
+            digests.append(digest_of_files([path]))
+        elif path.is_dir():
+            files = sorted(file for file in path.rglob("*") if file.is_file())
+            digests.append(digest_of_files(files))
+    return digests
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
