@@ -16,14 +16,17 @@ def progress_bar(
     done: int = 0,  # before this run: counts as done, but not for the rate
     unit: str = "rows",
     stream: TextIO | None = None,  # default: stderr
+    silent: float = 0.0,  # seconds after which it appears
+    leave: bool = True,  # whether a bar on a terminal stays when it is full
 ) -> Any:
     """A tqdm bar, to be used as a context and told of work by `update`."""
     stream = sys.stderr if stream is None else stream
-    shown: dict[str, Any] = {"file": stream, "dynamic_ncols": True}
+    shown: dict[str, Any] = {"file": stream, "dynamic_ncols": True, "leave": leave}
     if not stream.isatty():
         shown = {"file": _Lines(stream), "mininterval": _LOG_SECONDS, "miniters": 1}
         shown["bar_format"] = _LOG_LINE
     # smoothing 0: the mean rate of the run, because batches differ in length
+    shown["delay"] = silent
     return tqdm(desc=title, total=total, initial=done, unit=f" {unit}", smoothing=0, **shown)
 
 

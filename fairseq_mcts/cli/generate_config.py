@@ -42,6 +42,7 @@ def make_parser() -> argparse.ArgumentParser:
     add = group.add_argument
     add(
         "--input",
+        dest="input_file",  # fairseq-interactive has an option of the same name, never empty
         type=Path,
         metavar="FILE",
         help="translate the lines of this text, plain or .gz, in place of --gen-subset; "
@@ -100,7 +101,7 @@ def refuse_unfit(options: argparse.Namespace, cfg: Any) -> None:
         raise ValueError("--num-shards, --distributed-world-size: not here; give --shard I/N")
     if options.sacrebleu or options.scoring != "bleu":
         raise ValueError("--scoring: not here; give the output to fairseq-mcts-score")
-    if options.input is not None and cfg.generation.prefix_size > 0:
+    if options.input_file is not None and cfg.generation.prefix_size > 0:
         raise ValueError("--prefix-size: lines of --input come without targets to take prefixes of")
     overrides(cfg)
 

@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from fairseq_mcts.cli.generate_lines import LineWriter
 from fairseq_mcts.cli.sweep_decoding import generator_options
 from fairseq_mcts.cli.work_options import threads_of
 from fairseq_mcts.generators.candidate_file import CandidateLines
+from fairseq_mcts.generators.search_generator import SearchGenerator
 from fairseq_mcts.metrics.text import text_decoders
 from fairseq_mcts.models.checkpoints import load_models
 from fairseq_mcts.register import register
@@ -35,7 +37,7 @@ def open_input(cfg: Any, options: Namespace, task: Any) -> Input:
     """What is to be translated."""
     # the task remembers both, for metrics that steer a search
     tokenizer, bpe = task.build_tokenizer(cfg.tokenizer), task.build_bpe(cfg.bpe)
-    if options.input is None:
+    if options.input_file is None:
         return Split(task, cfg.dataset.gen_subset)
 
     def encode(line: str) -> str:
@@ -43,7 +45,7 @@ def open_input(cfg: Any, options: Namespace, task: Any) -> Input:
             line = line if encoder is None else encoder.encode(line)
         return line
 
-    return TextLines(task, options.input, encode, options.chunk_sentences)
+    return TextLines(task, options.input_file, encode, options.chunk_sentences)
 
 
 class GenerateWork:
@@ -132,6 +134,11 @@ class TranslationMaker:
     positions: Any  # what the models can read: fairseq's pair of lengths, or one
     cuda: bool
 
+    @property
+    def tells_progress(self) -> bool:
+        """Whether the generator says how far a batch is; fairseq's own does not."""
+        return isinstance(self.generator, SearchGenerator)
+
     def make(self, chunk: Chunk, advance: Advance) -> Arrays:
         """The output of a chunk, in the order of its rows."""
         rows = self.given.rows(chunk.rows)
@@ -148,9 +155,12 @@ class TranslationMaker:
             )
         advance(len(left_out))
         output: dict[int, dict[str, str]] = {number: {"plain_text": "\n"} for number, _ in left_out}
+        if self.tells_progress:
+            self.generator.progress = lambda sentences: nullcontext(advance)
         for batch in self._batches(rows, fitting):
             output.update(self._translate(rows, batch))
-            advance(len(batch))
+            if not self.tells_progress:
+                advance(len(batch))
         ids = sorted(output)
         texts = {
             name: "".join(output[number].get(name, "") for number in ids).encode() for name in TEXTS

@@ -84,15 +84,21 @@ class _Summary(logging.Filter):
 _summary = _Summary()
 
 
-def install(statistics: DecodingStatistics, warnings: Callable[[], list[str]] = list) -> None:
-    """Makes fairseq's commands print extra lines, and end with the summary and the warnings."""
+def install(statistics: DecodingStatistics, warnings: Callable[[], list[str]] = list) -> bool:
+    """Makes fairseq's commands print extra lines, and end with the summary and the warnings.
+
+    Whether one of them is there at all.
+    """
+    is_there = False
     for name in (*_COMMANDS, "__main__"):
         module = sys.modules.get(name)
         # otherwise not loaded, or a main program of the user's own
         if hasattr(module, "get_symbols_to_strip_from_output"):
             module.__dict__["print"] = _print
+            is_there = True
     _summary.statistics = statistics
     _summary.warnings = warnings
     PrintedHypothesis.being_printed = None  # whoever read one before was no command of this run
     for name in _COMMANDS:
         logging.getLogger(name).addFilter(_summary)  # once, however often it is added
+    return is_there

@@ -4,6 +4,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import Tensor
 from fairseq_mcts.decoding.member import Member, make_members
 from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, SearchMemoryError
 from fairseq_mcts.decoding.vocabulary import Vocabulary
+from fairseq_mcts.generators.batch_progress import BatchProgress, Finished, counting
 from fairseq_mcts.generators.output_lines import PrintedHypothesis
 from fairseq_mcts.generators.search_metric import SearchMetric, SearchUtility
 from fairseq_mcts.generators.search_record import SearchRecord
@@ -101,6 +103,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         self._translate_empty = translate_empty
         self.trees = trees
         self.record = record
+        self.progress: BatchProgress | None = None  # who wants to know how far a batch is
+        self._finished: Finished | None = None  # of the batch at work
         self._largest_batch: int | None = None  # once a larger one did not fit
         self._kept: _KeptMembers | None = None
         penalties = ((self.unk, limits.unk_penalty),) if limits.unk_penalty else ()
@@ -130,7 +134,11 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         if self.trees is not None or self.record is not None:
             for sentence, numbers in zip(sentences, sentence_numbers(sample), strict=True):
                 sentence.numbers = numbers
-        results = self._translate(sentences, bos_token)
+        with ExitStack() as stack:
+            if self.progress is not None:
+                self._finished = stack.enter_context(self.progress(len(sentences)))
+                stack.callback(setattr, self, "_finished", None)
+            results = self._translate(sentences, bos_token)
         if self.trees is not None:
             self.trees.write()
         return [
@@ -219,7 +227,12 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             highest_value=evaluator.highest_value if self._uses_value else math.inf,
             efficient_rows=EFFICIENT_ROWS,
         )
-        decoded = run_decoder(self._decoder, run, evaluator, self._search_metric(sources))
+        metric = self._search_metric(sources)
+        if self._finished is None:
+            decoded = run_decoder(self._decoder, run, evaluator, metric)
+        else:
+            with counting(self._decoder, len(sentences), self._finished) as decoder:
+                decoded = run_decoder(decoder, run, evaluator, metric)
         if self.record is not None and record is not None:
             self.record.write(watched, record, decoded.hypotheses)
         needed = decoded.num_slots * evaluator.bytes_per_slot + decoded.num_bytes

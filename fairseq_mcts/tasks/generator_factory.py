@@ -9,6 +9,7 @@ import torch
 from fairseq import utils
 
 from fairseq_mcts.generators import output_lines
+from fairseq_mcts.generators.batch_progress import batch_bar
 from fairseq_mcts.generators.decoder_flags import as_flag
 from fairseq_mcts.generators.decoding_checks import value_caution
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
@@ -67,9 +68,10 @@ class GeneratorFactory:
             record=record,
         )
         warning = [one.warnings for one in (trees, record) if one is not None]
-        output_lines.install(
+        if output_lines.install(
             generator.statistics, lambda: [line for lines in warning for line in lines()]
-        )
+        ):
+            generator.progress = batch_bar
         return generator
 
     def _allow_cheating(self) -> None:

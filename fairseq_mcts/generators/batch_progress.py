@@ -1,0 +1,88 @@
+"""How many sentences of a batch are finished while it is searched."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, cast
+
+import numpy as np
+
+from fairseq_mcts.progress import progress_bar
+from fairseq_mcts.search import Decoder, Run
+from fairseq_mcts.search.driver import Search
+from fairseq_mcts.search.evaluator import Requests
+from fairseq_mcts.search.scorer import Candidate
+
+#: is told how many further sentences are finished
+Finished = Callable[[int], object]
+#: is asked at the beginning of a batch of so many sentences
+BatchProgress = Callable[[int], AbstractContextManager[Finished]]
+
+_SILENT_SECONDS = 5.0  # shorter batches show nothing
+
+
+@contextmanager
+def batch_bar(sentences: int) -> Iterator[Finished]:
+    """Shows the progress of a batch that takes long, beside what the command shows of batches."""
+    with progress_bar(
+        "this batch", sentences, unit="sentences", silent=_SILENT_SECONDS, leave=False
+    ) as bar:
+        yield bar.update
+
+
+@contextmanager
+def counting(decoder: Decoder[Any], sentences: int, finished: Finished) -> Iterator[Decoder[Any]]:
+    """The decoder, whose search of so many sentences tells how many are finished.
+
+    A search that breaks off takes back what it has told.
+    """
+    count = _Count(sentences, finished)
+    try:
+        yield cast(Decoder[Any], _WatchedDecoder(decoder, count))
+    except BaseException:
+        count.tell(0)
+        raise
+
+
+class _Count:
+    def __init__(self, sentences: int, finished: Finished) -> None:
+        self.sentences = sentences
+        self._finished = finished
+        self._told = 0
+
+    def tell(self, finished: int) -> None:
+        if finished != self._told:
+            self._finished(finished - self._told)
+            self._told = finished
+
+
+class _WatchedDecoder:
+    """A decoder that is like another, but for its search."""
+
+    def __init__(self, decoder: Decoder[Any], count: _Count) -> None:
+        self._decoder = decoder
+        self._count = count
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._decoder, name)
+
+    def search(self, run: Run) -> "_WatchedSearch":
+        return _WatchedSearch(self._decoder.search(run), self._count)
+
+
+class _WatchedSearch:
+    """A search that is like another, and counts sentences that wait for nothing any more."""
+
+    def __init__(self, search: Search, count: _Count) -> None:
+        self._search = search
+        self._count = count
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._search, name)
+
+    def advance(self) -> tuple[Requests, Sequence[Candidate]]:
+        requests, candidates = self._search.advance()
+        # a round for policies alone concerns just some of the sentences that go on
+        if not (len(requests) and self._search.question.policy_only):
+            waiting = np.union1d(requests.sentences, [one.sentence for one in candidates])
+            self._count.tell(self._count.sentences - len(waiting))
+        return requests, candidates

@@ -1,0 +1,137 @@
+"""The same chunks from every engine, whatever happens to workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fairseq_mcts.work import Engine, Here, Job, Processes, Staff, WorkError, settings_digest
+from tests.work.toy import NAMES, Squares, make_job
+
+ENGINES: list[Engine] = [Here(), Processes(1), Processes(2)]
+COMMAND = """
+import sys
+from pathlib import Path
+from fairseq_mcts.work import Processes, Staff
+from tests.work.toy import Squares, make_job
+job = make_job(Path(sys.argv[1]))
+job.store.begin(job.settings, {})
+with Staff(Processes(2), Squares(seconds=600)) as staff:
+    staff.workers()
+    print("ready", flush=True)
+    job.make_chunks(staff)
+"""
+
+
+def squares(job: Job) -> list[int]:
+    digest = settings_digest(job.settings)
+    chunks = [job.store.read(one.number, digest, NAMES) for one in job.chunks]
+    return [number for arrays in chunks for number in arrays["squares"].tolist()]
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=str)
+def test_all_chunks_are_made_and_none_twice(
+    engine: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = make_job(tmp_path)
+    job.store.begin(job.settings, {})
+    with Staff(engine, Squares()) as staff:
+        job.make_chunks(staff)
+        written = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+        job.store.discard(2)
+        job.make_chunks(staff)
+    assert squares(job) == [number**2 for number in range(23)]
+    assert "toy: 23/23 rows (100.0%)" in capsys.readouterr().err
+    after = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert [path for path in after if after[path] != written[path]] == [job.store.path(2)]
+
+
+def test_nothing_is_started_where_nothing_is_left(tmp_path: Path) -> None:
+    job = make_job(tmp_path)
+    job.store.begin(job.settings, {})
+    with Staff(Here(), Squares()) as staff:
+        job.make_chunks(staff)
+    with Staff(Here(), Squares(refused=True)) as staff:
+        job.make_chunks(staff)
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=str)
+def test_what_work_refuses_is_said_before_anything_is_made(engine: Engine) -> None:
+    with (
+        Staff(engine, Squares(refused=True)) as staff,
+        pytest.raises(ValueError, match=r"^--nothing: can't be squared$"),
+    ):
+        staff.workers()
+
+
+def test_a_fault_of_a_worker_ends_the_command_with_its_traceback(tmp_path: Path) -> None:
+    with (
+        Staff(Processes(2), Squares(faulty=True)) as staff,
+        pytest.raises(RuntimeError, match=r"(?s)a worker failed:.*ZeroDivisionError: a fault"),
+    ):
+        list(staff.workers().make(make_job(tmp_path).chunks, lambda rows: None))
+
+
+def test_lost_workers_are_replaced_and_their_chunks_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = make_job(tmp_path / "chunks")
+    job.store.begin(job.settings, {})
+    with Staff(Processes(2), Squares(deadly=(0, 3), once_in=tmp_path)) as staff:
+        job.make_chunks(staff)
+    assert squares(job) == [number**2 for number in range(23)]
+    told = capsys.readouterr().err
+    assert told.count("a worker was lost (killed by SIGKILL); another takes its place") == 2
+    assert "toy: 23/23 rows (100.0%)" in told
+
+
+def test_a_chunk_that_kills_every_worker_is_given_up(tmp_path: Path) -> None:
+    advanced: list[int] = []
+    with (
+        Staff(Processes(1), Squares(deadly=(1,))) as staff,
+        pytest.raises(WorkError, match=r"3 workers were lost at rows 4 to 7 of toy, .*SIGKILL"),
+    ):
+        list(staff.workers().make(make_job(tmp_path).chunks, advanced.append))
+    assert sum(advanced) == 4  # of the chunk before: what lost workers told is taken back
+
+
+def test_damaged_chunks_are_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = make_job(tmp_path)
+    job.store.begin(job.settings, {})
+    with Staff(Here(), Squares()) as staff:
+        job.make_chunks(staff)
+        for chunk in (1, 4):
+            job.store.path(chunk).write_bytes(job.store.path(chunk).read_bytes()[:100])
+        found = job.complete(staff, lambda: squares(job))
+    assert found == [number**2 for number in range(23)]
+    assert capsys.readouterr().err.count("It is made again now") == 2
+
+
+def test_workers_end_with_a_command_that_is_killed(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert len(children) == 2
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    deadline = time.monotonic() + 60
+    while any(_is_running(child) for child in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _is_running(process: str) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
