@@ -65,6 +65,7 @@ setup(
             "fairseq-mcts = fairseq_mcts.cli.commands:main",
             "fairseq-mcts-explore = fairseq_mcts.cli.explore:main",
             "fairseq-mcts-plan = fairseq_mcts.cli.plan:main",
+            "fairseq-mcts-generate = fairseq_mcts.cli.generate:main",
             "fairseq-mcts-relabel = fairseq_mcts.cli.relabel:main",
             "fairseq-mcts-report = fairseq_mcts.cli.report:main",
             "fairseq-mcts-score = fairseq_mcts.cli.score:main",
@@ -79,6 +80,7 @@ setup(
         "report": REPORT,
         "explore": EXPLORE,
         "tune": TUNE,
+        "ray": ["ray>=2.50"],
         "dev": [
             # the test suite covers the metrics, the reports and the tuning too
             *METRICS,

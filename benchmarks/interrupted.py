@@ -25,7 +25,6 @@ _PATIENCE = 1800  # seconds that a command may take to its next chunk
 _LOOK = 0.02
 _START_SHARE = 0.2  # of kills come at any moment from the start of the command on
 _START_SECONDS = 30.0
-_WORK_SECONDS = 3.0  # after a new chunk
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -66,7 +65,9 @@ def run(command: Sequence[str], out: Path, log: Path) -> float:
     return time.perf_counter() - begun
 
 
-def await_moment(process: subprocess.Popen[bytes], out: Path, dice: random.Random) -> bool:
+def await_moment(
+    process: subprocess.Popen[bytes], out: Path, within: float, dice: random.Random
+) -> bool:
     """Waits for a moment to kill; whether the command is still running then."""
     before, begun = num_chunks(out), time.monotonic()
     until = begun + dice.uniform(0, _START_SECONDS)
@@ -75,14 +76,14 @@ def await_moment(process: subprocess.Popen[bytes], out: Path, dice: random.Rando
             if time.monotonic() > begun + _PATIENCE:
                 raise TimeoutError("the command makes no chunk")
             time.sleep(_LOOK)
-        until = time.monotonic() + dice.uniform(0, _WORK_SECONDS)
+        until = time.monotonic() + dice.uniform(0, within)
     while time.monotonic() < until and process.poll() is None:
         time.sleep(_LOOK)
     return process.poll() is None
 
 
 def run_with_kills(
-    command: Sequence[str], out: Path, log: Path, kills: int, dice: random.Random
+    command: Sequence[str], out: Path, log: Path, kills: int, within: float, dice: random.Random
 ) -> dict[str, int]:
     """Runs a command to its end through that many kills; how many of each kind there were."""
     counts = {"groups": 0, "workers": 0, "starts": 0}
@@ -98,7 +99,7 @@ def run_with_kills(
                     start_new_session=True,
                 )
             done = counts["groups"] + counts["workers"]
-            if done == kills or not await_moment(process, out, dice):
+            if done == kills or not await_moment(process, out, within, dice):
                 if process.wait() != 0:
                     raise RuntimeError(f"the command failed: {log}")
                 return counts
@@ -117,6 +118,9 @@ def main(arguments: Sequence[str] | None = None) -> bool:
     """Prints what was done; whether the outputs are the same."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument(
+        "--within", type=float, default=3.0, help="seconds after a new chunk that a kill comes in"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", type=Path, required=True, help="folder for both outputs")
     parser.add_argument("command", nargs="+", help="behind --; {out} is its output folder")
@@ -128,9 +132,9 @@ def main(arguments: Sequence[str] | None = None) -> bool:
     seconds = run(without_workers(options.command), whole, log)
     begun = time.perf_counter()
     counts = run_with_kills(
-        options.command, killed, log, options.kills, random.Random(options.seed)
+        options.command, killed, log, options.kills, options.within, random.Random(options.seed)
     )
-    is_same = content(whole) == content(killed)
+    is_same = content(whole) == content(killed) != {}
     print(
         f"{counts['groups']} process groups and {counts['workers']} single workers killed, "
         f"{counts['starts']} starts; undisturbed {seconds:.0f} s, with kills "

@@ -23,6 +23,7 @@ from fairseq_mcts.work.failure import Failure
 LOSSES = 5  # a chunk that has cost so many actors is given up
 _SECONDS_BETWEEN_LOOKS = 2.0  # at the nodes: new ones get actors
 _SECONDS_BETWEEN_COMPLAINTS = 30.0
+_SECONDS_TO_ANSWER = 20.0
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class RayCluster:
     def start(self, work: Work) -> Iterator[Workers]:
         """See `engine.Engine`."""
         ray = _import_ray()
+        _refuse_silent(self.address)
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
             ray.init(address=self.address, logging_level=logging.ERROR, log_to_driver=False)
@@ -50,6 +52,17 @@ class RayCluster:
         finally:
             crew.end()
             ray.shutdown()
+
+
+def _refuse_silent(address: str | None) -> None:
+    """Refuses a cluster where nobody answers: Ray itself would go on trying for minutes."""
+    host, colon, port = (address or "").rpartition(":")
+    if not colon or "/" in host or not port.isdecimal():
+        return  # auto, or a ray:// address
+    try:
+        socket.create_connection((host, int(port)), timeout=_SECONDS_TO_ANSWER).close()
+    except OSError as error:
+        raise WorkError(f"--ray-address {address}: nobody answers there ({error})") from error
 
 
 def _import_ray() -> Any:

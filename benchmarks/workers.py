@@ -1,0 +1,135 @@
+"""How much faster are two workers than one, and what do chunks cost?
+
+    python benchmarks/workers.py [--rounds 3] --work FOLDER -- DATA --path FILE …
+
+Two workers against one, in sentences a second once they are started: both translate the same
+chunks, in turns. Where other programs run, wall time says little, so processor time is printed as
+well: what a sentence costs with one worker over what it costs with two, times two, is the speed-up
+that idle cores would give, but for what workers wait for one another.
+
+Chunks against one plain fairseq-generate: the processor time of whole commands, in turns, start and
+end included, least of all rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from fairseq import tasks
+
+from fairseq_mcts.cli.generate_config import parse
+from fairseq_mcts.cli.generate_work import GenerateWork, open_input
+from fairseq_mcts.register import register
+from fairseq_mcts.work import Chunk, Processes, Shard, Staff, Workers, cut
+
+RATIO_BAR, OVERHEAD_BAR = 1.85, 0.03
+PLUGIN = Path(__file__).parents[1] / "user_dir"
+
+
+class Cost(NamedTuple):
+    """Seconds of a clock and of processors."""
+
+    wall: float
+    cpu: float
+
+
+def children_cpu() -> float:
+    """Processor time of all processes that this one has started and that still run."""
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    ticks = 0
+    for child in children:
+        fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def time_chunks(workers: Workers, chunks: Sequence[Chunk]) -> Cost:
+    """What making the chunks costs workers that are ready."""
+    begun, before = time.perf_counter(), children_cpu()
+    for _ in workers.make(chunks, lambda rows: None):
+        pass
+    return Cost(time.perf_counter() - begun, children_cpu() - before)
+
+
+def compare_workers(given: Sequence[str], rounds: int, chunk_sentences: int) -> None:
+    """Prints the ratio of two workers to one."""
+    arguments = [*given, "--out", "unused", "--chunk-sentences", str(chunk_sentences)]
+    options, cfg = parse(arguments)
+    rows = range(len(open_input(cfg, options, tasks.setup_task(cfg.task))))
+    chunks = cut("benchmark", rows, chunk_sentences, Shard())
+    costs: dict[int, list[Cost]] = {1: [], 2: []}
+    for _ in range(rounds):
+        for count, found in costs.items():
+            with Staff(Processes(count), GenerateWork(arguments)) as staff:
+                workers = staff.workers()
+                time_chunks(workers, chunks[: 4 * count])  # until all have loaded and compiled
+                found.append(time_chunks(workers, chunks))
+    wall, cpu = (
+        {count: min(getattr(one, kind) for one in found) for count, found in costs.items()}
+        for kind in ("wall", "cpu")
+    )
+    print(
+        f"{len(rows):,} sentences in {len(chunks)} chunks; load {os.getloadavg()[0]:.1f} on "
+        f"{len(os.sched_getaffinity(0))} cores\n"
+        f"one worker: {len(rows) / wall[1]:.1f} sentences/s, {cpu[1]:.1f} s of processors; two: "
+        f"{len(rows) / wall[2]:.1f} sentences/s, {cpu[2]:.1f} s of processors\n"
+        f"two workers over one: {wall[1] / wall[2]:.2f} by the clock, {2 * cpu[1] / cpu[2]:.2f} by "
+        f"processor time (aim: {RATIO_BAR})"
+    )
+
+
+def command_cpu(command: Sequence[str]) -> float:
+    """Processor time of a command."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError(f"failed: {' '.join(command)}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def compare_commands(given: Sequence[str], rounds: int, work: Path) -> None:
+    """Prints what chunks cost beside fairseq-generate."""
+    fairseq = [
+        *(sys.executable, "-m", "fairseq_cli.generate", "--user-dir", str(PLUGIN)),
+        *("--task", "translation_mcts", *given, "--results-path", str(work / "plain")),
+    ]
+    chunked = [sys.executable, "-m", "fairseq_mcts.cli.generate", *given]
+    chunked += ["--out", str(work / "chunked")]
+    costs: dict[str, list[float]] = {"plain": [], "chunked": []}
+    for _ in range(rounds):
+        for name, command in (("plain", fairseq), ("chunked", chunked)):
+            shutil.rmtree(work / name, ignore_errors=True)
+            costs[name].append(command_cpu(command))
+    plain, in_chunks = (min(found) for found in costs.values())
+    print(
+        f"fairseq-generate: {plain:.1f} s of processors, fairseq-mcts-generate: {in_chunks:.1f} s; "
+        f"chunks cost {in_chunks / plain - 1:+.1%} (aim: {OVERHEAD_BAR:.0%})"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    register()
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--chunk-sentences", type=int, default=50, help="of the first comparison")
+    parser.add_argument("--only", choices=("workers", "overhead"))
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("given", nargs="+", help="behind --: options of fairseq-generate")
+    options = parser.parse_args(arguments)
+    options.work.mkdir(parents=True, exist_ok=True)
+    if options.only != "overhead":
+        compare_workers(options.given, options.rounds, options.chunk_sentences)
+    if options.only != "workers":
+        compare_commands(options.given, options.rounds, options.work)
+
+
+if __name__ == "__main__":
+    main()
