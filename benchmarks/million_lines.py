@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,13 @@ class Task:
         self.source_dictionary = Dictionary()
         for word in range(_WORDS):
             self.source_dictionary.add_symbol(f"w{word}")
+
+    def get_interactive_tokens_and_lengths(self, lines: list, encode: Callable) -> tuple:
+        encoded = (encode(line) for line in lines)
+        tokens = [
+            self.source_dictionary.encode_line(one, add_if_not_exist=False) for one in encoded
+        ]
+        return tokens, [len(one) for one in tokens]
 
     def build_dataset_for_inference(self, tokens: list, lengths: list) -> LanguagePairDataset:
         return LanguagePairDataset(tokens, lengths, self.source_dictionary)

@@ -105,12 +105,8 @@ class TextLines:
         """See `Input`."""
         self._stream.seek(self._begins[rows.start // self._chunk_rows])
         lines = [self._line(row, next(self._stream)) for row in rows]
-        dictionary = self._task.source_dictionary
-        tokens = [
-            dictionary.encode_line(self._encode(line), add_if_not_exist=False).long()
-            for line in lines
-        ]
-        dataset = self._task.build_dataset_for_inference(tokens, [len(one) for one in tokens])
+        tokens, lengths = self._task.get_interactive_tokens_and_lengths(lines, self._encode)
+        dataset = self._task.build_dataset_for_inference(tokens, lengths)
         return Rows(dataset, np.arange(len(tokens)), rows.start)
 
     def _line(self, row: int, line: bytes) -> str:

@@ -18,6 +18,8 @@ from fairseq_mcts.work import Settings
 
 #: options that name networks, which count by their content
 _NETWORKS = ("value_path", "lm_path")
+#: options of the task that decide which sentences are translated, and how much of them
+_LENGTHS = ("truncate_source", "max_source_positions", "max_target_positions")
 
 
 def generate_settings(cfg: Any, options: Namespace, task: Any, given: Input) -> Settings:
@@ -44,6 +46,7 @@ def generate_settings(cfg: Any, options: Namespace, task: Any, given: Input) -> 
         "decoding": {
             name: _plain(value) for name, value in decoding.items() if name not in _NETWORKS
         },
+        "lengths": {name: cfg.task[name] for name in _LENGTHS},
         "text": {
             "post_process": cfg.common_eval.post_process,
             **{kind: _with_contents(cfg[kind]) for kind in ("bpe", "tokenizer")},
@@ -59,6 +62,11 @@ def generate_settings(cfg: Any, options: Namespace, task: Any, given: Input) -> 
     if decoding["search_metric"] is not None:
         settings["metric_files"] = _named_files(decoding["search_metric"])
     return settings
+
+
+def n_best(cfg: Any) -> int:
+    """How many hypotheses of a sentence are wanted; a file of --search-settings may say it."""
+    return int(generator_options(cfg).nbest)
 
 
 def _digests(name: str, paths: str) -> list[str]:

@@ -14,7 +14,7 @@ from fairseq import checkpoint_utils, tasks, utils
 from fairseq_mcts.cli.generate_config import overrides, parse
 from fairseq_mcts.cli.generate_input import Input, Rows, Split, TextLines
 from fairseq_mcts.cli.generate_lines import LineWriter
-from fairseq_mcts.cli.sweep_decoding import generator_options
+from fairseq_mcts.cli.generate_settings import n_best
 from fairseq_mcts.cli.work_options import threads_of
 from fairseq_mcts.generators.candidate_file import CandidateLines
 from fairseq_mcts.generators.search_generator import SearchGenerator
@@ -83,7 +83,7 @@ class GenerateWork:
             bpe,
             tokenizer,
             post_process,
-            generator_options(cfg).nbest,
+            n_best(cfg),
             cfg.generation.print_alignment,
             set(ignored),
         )
@@ -151,7 +151,7 @@ class TranslationMaker:
             raise ValueError(
                 f"{self.given.name}: sentence {left_out[0][0]} has {left_out[0][1]} tokens, more "
                 "than the model can read; with --skip-invalid-size-inputs-valid-test such ones are "
-                "left out, and named"
+                "left out and named, --truncate-source translates their beginnings"
             )
         advance(len(left_out))
         output: dict[int, dict[str, str]] = {number: {"plain_text": "\n"} for number, _ in left_out}

@@ -200,6 +200,9 @@ def test_sentences_that_are_too_long_are_named(
     assert [number for number, line in enumerate(plain) if not line] == [*long, 23]
     record = json.loads((tmp_path / "out" / "generate-few.json").read_text(encoding="utf-8"))
     assert [one["id"] for one in record["left_out"]] == long
+    generate.main([*arguments(trained, tmp_path / "cut", *MCTS, *limit), "--truncate-source"])
+    found = blocks((tmp_path / "cut" / "generate-few.txt").read_text(encoding="utf-8"))
+    assert list(found) == list(range(23))
 
 
 def test_other_settings_are_refused(
