@@ -17,6 +17,7 @@ _REFUSED = {
     ("common_eval", "results_path"): "results go to --out",
     ("common_eval", "quiet"): "everything is written to --out",
     ("task", "search_trees"): "use fairseq-generate",
+    ("task", "search_record"): "use fairseq-generate",
     ("task", "search_json"): "give --json-lines",
     ("generation", "score_reference"): "decodes nothing; use fairseq-generate",
     ("generation", "replace_unk"): "use fairseq-generate",

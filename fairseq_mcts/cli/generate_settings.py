@@ -10,10 +10,10 @@ from omegaconf import OmegaConf
 
 from fairseq_mcts.cli.generate_config import overrides
 from fairseq_mcts.cli.generate_input import Input
-from fairseq_mcts.cli.sweep_decoding import decoder_of, generator_options
 from fairseq_mcts.cli.work_options import threads_of
 from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.models.checkpoints import require_files
+from fairseq_mcts.subset.options import decoder_of, generator_options
 from fairseq_mcts.work import Settings
 
 #: options that name networks, which count by their content
