@@ -17,6 +17,7 @@ class _ThisProcess:
             yield Made(chunk, self.maker.make(chunk, advance))
 
 
+@dataclass(frozen=True)
 class Here:
     """One worker: the command itself."""
 
