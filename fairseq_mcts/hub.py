@@ -1,4 +1,4 @@
-"""Translation from Python: `fairseq_mcts.load(path).translate(sentences, search="mcts")`.
+"""Translation from Python: `fairseq_mcts.load(path).translate(sentences, search=…)`.
 
 Checkpoints of fairseq's own tasks and of this plugin's are loaded alike.
 """
@@ -83,7 +83,7 @@ class Translator:
         search: str | None = None,  # None: fairseq's beam search
         nbest: int = 1,
         seed: int = 1,  # of samples
-        **options: Any,  # as on the command line: mcts_simulations=50, beam=4, max_len_b=100
+        **options: Any,  # as on the command line: search_budget=50, beam=4, max_len_b=100
     ) -> Translation | list[Translation]:
         """Translates a sentence, or several."""
         if isinstance(sentences, str):

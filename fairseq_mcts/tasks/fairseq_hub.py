@@ -1,6 +1,6 @@
 """fairseq's hub interface: whoever asks it for a search gets that, or is told how.
 
-`translate(…, search="mcts")` hands its options on to the task, and fairseq's tasks read those they
+`translate(…, search=…)` hands its options on to the task, and fairseq's tasks read those they
 know and drop the others.
 """
 
