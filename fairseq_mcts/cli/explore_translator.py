@@ -1,6 +1,5 @@
 """Translates single sentences by any decoder, with networks that stay in memory."""
 
-import ast
 import tempfile
 from argparse import Namespace
 from collections.abc import Mapping
@@ -14,10 +13,10 @@ from fairseq_mcts.cli.explore_decoders import fields_of, offered_decoders
 from fairseq_mcts.generators.decoder_flags import as_flag, decoder_from_settings
 from fairseq_mcts.generators.search_metric import likelihood
 from fairseq_mcts.metrics.text import text_decoders
-from fairseq_mcts.models.checkpoints import load_models
 from fairseq_mcts.models.value_head import has_value_head
 from fairseq_mcts.pictures.record_file import read_records
 from fairseq_mcts.report.page_data import packed_record
+from fairseq_mcts.subset.decoder import load_policies, uses_cuda
 from fairseq_mcts.tasks.search_config import unset_search_fields
 
 #: of fairseq's, what a search reads; others are of fairseq's own beam search
@@ -33,21 +32,9 @@ class Translator:
     def __init__(self, cfg: Any) -> None:
         """`cfg` is fairseq's configuration of fairseq-generate."""
         self._cfg = cfg
-        self._cuda = torch.cuda.is_available() and not cfg.common.cpu
+        self._cuda = uses_cuda(cfg)
         self._task = tasks.setup_task(cfg.task)
-        self._models = load_models(
-            "--path",
-            utils.split_paths(cfg.common_eval.path),
-            self._task,
-            overrides=ast.literal_eval(cfg.common_eval.model_overrides),
-            needs_policy=True,
-        )
-        for model in self._models:
-            if cfg.common.fp16:
-                model.half()
-            if self._cuda:
-                model.cuda()
-            model.prepare_for_inference_(cfg)
+        self._models = load_policies(cfg, self._task)
         self._bpe = self._task.build_bpe(cfg.bpe)
         self._tokenizer = self._task.build_tokenizer(cfg.tokenizer)
         post_process = cfg.common_eval.post_process

@@ -1,5 +1,6 @@
 """COMET: learned judges of translations, with and without a reference."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -60,11 +61,13 @@ class _Comet(Metric):
             self.range = (float("-inf"), float("inf"))
         self._known: LruCache[Any, float] = LruCache(1 << 18)
 
+    @abstractmethod
     def _refuse_other_kinds(self, model: "CometModel") -> None:
-        raise NotImplementedError
+        """Refuses a model that reads other texts than this metric has."""
 
+    @abstractmethod
     def _sample(self, hypothesis: str, other: str) -> "Sample":
-        raise NotImplementedError
+        """What the model reads of a pair."""
 
     def score(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[float]:
         self.check_pairs(hypotheses, others)

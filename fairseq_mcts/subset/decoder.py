@@ -12,9 +12,33 @@ from fairseq import tasks, utils
 from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.metrics.text import text_decoders
 from fairseq_mcts.models.checkpoints import load_models
+from fairseq_mcts.models.network import Network
 from fairseq_mcts.subset.options import generator_options
 
 Batch = Sequence[int]  # rows of the split
+
+
+def uses_cuda(cfg: Any) -> bool:
+    """Whether networks go to a GPU."""
+    return torch.cuda.is_available() and not cfg.common.cpu
+
+
+def load_policies(cfg: Any, task: Any) -> list[Network]:
+    """The networks of --path, ready to decode as fairseq-generate makes them."""
+    models = load_models(
+        "--path",
+        utils.split_paths(cfg.common_eval.path),
+        task,
+        overrides=ast.literal_eval(cfg.common_eval.model_overrides),
+        needs_policy=True,
+    )
+    for model in models:
+        if cfg.common.fp16:
+            model.half()
+        if uses_cuda(cfg):
+            model.cuda()
+        model.prepare_for_inference_(cfg)
+    return models
 
 
 class SubsetDecoder:
@@ -22,21 +46,9 @@ class SubsetDecoder:
 
     def __init__(self, cfg: Any, sentences: int | None, flag: str) -> None:
         """`cfg` is fairseq's configuration of fairseq-generate; `flag` asks for `sentences`."""
-        self._cuda = torch.cuda.is_available() and not cfg.common.cpu
+        self._cuda = uses_cuda(cfg)
         self.task = tasks.setup_task(cfg.task)
-        self._models = load_models(
-            "--path",
-            utils.split_paths(cfg.common_eval.path),
-            self.task,
-            overrides=ast.literal_eval(cfg.common_eval.model_overrides),
-            needs_policy=True,
-        )
-        for model in self._models:
-            if cfg.common.fp16:
-                model.half()
-            if self._cuda:
-                model.cuda()
-            model.prepare_for_inference_(cfg)
+        self._models = load_policies(cfg, self.task)
         self.task.load_dataset(cfg.dataset.gen_subset)
         self._dataset = self.task.dataset(cfg.dataset.gen_subset)
         size = len(self._dataset)
