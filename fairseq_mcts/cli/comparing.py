@@ -13,8 +13,31 @@ from fairseq_mcts.cli.systems import (
 from fairseq_mcts.cli.user_dir import import_user_dir
 from fairseq_mcts.metrics import Metric, with_sources
 from fairseq_mcts.metrics.base import FloatArray
-from fairseq_mcts.metrics.bootstrap import paired_bootstrap
+from fairseq_mcts.metrics.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED, paired_bootstrap
 from fairseq_mcts.metrics.system_output import SystemOutput
+
+
+def add_comparison_options(parser: argparse.ArgumentParser) -> None:
+    """What systems are compared with, and how."""
+    add = parser.add_argument
+    add("--sources", metavar="FILE", help="sources; default: the S lines of a generate-*.txt")
+    add("--references", metavar="FILE", help="references; default: the T lines of a generate-*.txt")
+    add(
+        "--encoder",
+        metavar="PATH",
+        help="local folder or hub name of the encoder of bertscore and mlbertscore",
+    )
+    add("--encoder-layer", type=int, metavar="N", help="layer of the encoder to compare")
+    add("--baseline", metavar="NAME", help="system to compare with; default: the first one")
+    add(
+        "--resamples",
+        type=int,
+        default=DEFAULT_RESAMPLES,
+        help="resamples of the paired bootstrap; 0: no test (default: %(default)s)",
+    )
+    add("--seed", type=int, default=DEFAULT_SEED, help="of the resampling (default: %(default)s)")
+    add("--user-dir", metavar="DIR", help="folder that registers further metrics")
+    parser.set_defaults(program=parser.prog)
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from fairseq_mcts.cli.work_options import threads_of
 from fairseq_mcts.generators.candidate_file import CandidateLines
 from fairseq_mcts.generators.search_generator import SearchGenerator
 from fairseq_mcts.metrics.text import text_decoders
-from fairseq_mcts.models.checkpoints import load_models
 from fairseq_mcts.register import register
+from fairseq_mcts.subset.decoder import load_policies, prepare, uses_cuda
 from fairseq_mcts.work import Advance, Arrays, Chunk
 
 #: the arrays of a chunk; texts are UTF-8
@@ -61,17 +61,11 @@ class GenerateWork:
         # the same for one worker and for many: the last digits of fairseq's beam depend on it
         torch.set_num_threads(threads_of(options))
         utils.set_torch_seed(cfg.common.seed)  # where the searches take theirs from
-        cuda = torch.cuda.is_available() and not cfg.common.cpu
         task = tasks.setup_task(cfg.task)
-        paths = utils.split_paths(cfg.common_eval.path)
-        models = load_models("--path", paths, task, overrides=overrides(cfg), needs_policy=True)
+        models = load_policies(cfg, task)
         language_model = _language_model(cfg)
-        for model in (*models, *([] if language_model is None else [language_model])):
-            if cfg.common.fp16:
-                model.half()
-            if cuda:
-                model.cuda()
-            model.prepare_for_inference_(cfg)
+        if language_model is not None:
+            prepare(language_model, cfg)
         given = open_input(cfg, options, task)
         bpe, tokenizer = task.build_bpe(cfg.bpe), task.build_tokenizer(cfg.tokenizer)
         fusion = {"lm_model": language_model, "lm_weight": cfg.generation.lm_weight}
@@ -97,7 +91,7 @@ class GenerateWork:
             task.max_positions(), *(model.max_positions() for model in models)
         )
         return TranslationMaker(
-            cfg, task, models, generator, given, writer, candidates, positions, cuda
+            cfg, task, models, generator, given, writer, candidates, positions, uses_cuda(cfg)
         )
 
 

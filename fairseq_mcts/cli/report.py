@@ -4,10 +4,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from fairseq_mcts.cli.comparing import Systems, read_and_check
+from fairseq_mcts.cli.comparing import Systems, add_comparison_options, read_and_check
 from fairseq_mcts.cli.errors import exit_on_errors
 from fairseq_mcts.cli.report_runs import find_records, resolve_run
-from fairseq_mcts.metrics.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED
 from fairseq_mcts.report.choice import chosen_searches
 from fairseq_mcts.report.generated import read_generated
 from fairseq_mcts.report.markdown import as_markdown
@@ -52,8 +51,6 @@ def make_parser() -> argparse.ArgumentParser:
         help="a metric to compute, several times if wanted; default: bleu and chrf, with --encoder "
         "also bertscore and mlbertscore",
     )
-    add("--encoder", metavar="PATH", help="encoder of bertscore and mlbertscore")
-    add("--encoder-layer", type=int, metavar="N", help="layer of the encoder to compare")
     add(
         "--optimised",
         action="append",
@@ -62,16 +59,6 @@ def make_parser() -> argparse.ArgumentParser:
         help="metric that the decoding of a run (without NAME: of all but the baseline) optimised, "
         "or 'none'; several times if wanted",
     )
-    add("--baseline", metavar="NAME", help="run to compare with; default: the first one")
-    add("--sources", metavar="FILE", help="sources; default: the S lines of the runs")
-    add("--references", metavar="FILE", help="references; default: the T lines of the runs")
-    add(
-        "--resamples",
-        type=int,
-        default=DEFAULT_RESAMPLES,
-        help="resamples of the paired bootstrap; 0: no test (default: %(default)s)",
-    )
-    add("--seed", type=int, default=DEFAULT_SEED, help="of the resampling (default: %(default)s)")
     add("--title", default="Decoding report", help="of the page (default: %(default)s)")
     add(
         "--max-megabytes",
@@ -81,8 +68,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="recorded searches are taken in until the page is so large, those of the sentences "
         "that changed most first (default: %(default)s)",
     )
-    add("--user-dir", metavar="DIR", help="folder that registers further metrics")
-    parser.set_defaults(program=parser.prog)
+    add_comparison_options(parser)
     return parser
 
 

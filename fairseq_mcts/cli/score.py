@@ -9,10 +9,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fairseq_mcts.cli.comparing import read_and_check
+from fairseq_mcts.cli.comparing import add_comparison_options, read_and_check
 from fairseq_mcts.cli.errors import exit_on_errors
 from fairseq_mcts.cli.score_table import as_json, as_text
-from fairseq_mcts.metrics.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -29,8 +28,6 @@ def make_parser() -> argparse.ArgumentParser:
         help="output of a system: plain text, one sentence a line, or a generate-*.txt of "
         "fairseq-generate (its D lines are read; concatenate shards)",
     )
-    add("--sources", metavar="FILE", help="sources; default: the S lines of a generate-*.txt")
-    add("--references", metavar="FILE", help="references; default: the T lines of a generate-*.txt")
     add(
         "--metrics",
         nargs="+",
@@ -39,12 +36,6 @@ def make_parser() -> argparse.ArgumentParser:
         "mlbertscore, each as far as references and sources are there",
     )
     add(
-        "--encoder",
-        metavar="PATH",
-        help="local folder or hub name of the encoder of bertscore and mlbertscore",
-    )
-    add("--encoder-layer", type=int, metavar="N", help="layer of the encoder to compare")
-    add(
         "--optimised",
         nargs="+",
         default=[],
@@ -52,17 +43,8 @@ def make_parser() -> argparse.ArgumentParser:
         help="metric that the decoding of a system (without NAME: of all but the baseline) "
         "optimised, or 'none'; marked in the table and never the only one shown",
     )
-    add("--baseline", metavar="NAME", help="system to compare with; default: the first one")
-    add(
-        "--resamples",
-        type=int,
-        default=DEFAULT_RESAMPLES,
-        help="resamples of the paired bootstrap; 0: no test (default: %(default)s)",
-    )
-    add("--seed", type=int, default=DEFAULT_SEED, help="of the resampling (default: %(default)s)")
     add("--json", metavar="FILE", help="write the results as JSON too ('-': instead of the table)")
-    add("--user-dir", metavar="DIR", help="folder that registers further metrics")
-    parser.set_defaults(program=parser.prog)
+    add_comparison_options(parser)
     return parser
 
 

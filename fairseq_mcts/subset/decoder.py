@@ -33,12 +33,17 @@ def load_policies(cfg: Any, task: Any) -> list[Network]:
         needs_policy=True,
     )
     for model in models:
-        if cfg.common.fp16:
-            model.half()
-        if uses_cuda(cfg):
-            model.cuda()
-        model.prepare_for_inference_(cfg)
+        prepare(model, cfg)
     return models
+
+
+def prepare(model: Network, cfg: Any) -> None:
+    """Makes a network ready to decode, where and in which precision the options say."""
+    if cfg.common.fp16:
+        model.half()
+    if uses_cuda(cfg):
+        model.cuda()
+    model.prepare_for_inference_(cfg)
 
 
 class SubsetDecoder:
