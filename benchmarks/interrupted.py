@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 _PATIENCE = 1800  # seconds that a command may take to its next chunk
@@ -66,15 +66,18 @@ def run(command: Sequence[str], out: Path, log: Path) -> float:
 
 
 def await_moment(
-    process: subprocess.Popen[bytes], out: Path, within: float, dice: random.Random
+    process: subprocess.Popen[bytes], count: Callable[[], int], within: float, dice: random.Random
 ) -> bool:
-    """Waits for a moment to kill; whether the command is still running then."""
-    before, begun = num_chunks(out), time.monotonic()
+    """Waits for a moment to kill; whether the command is still running then.
+
+    `count` tells how many pieces of the work are finished.
+    """
+    before, begun = count(), time.monotonic()
     until = begun + dice.uniform(0, _START_SECONDS)
     if dice.random() >= _START_SHARE:
-        while num_chunks(out) <= before and process.poll() is None:
+        while count() <= before and process.poll() is None:
             if time.monotonic() > begun + _PATIENCE:
-                raise TimeoutError("the command makes no chunk")
+                raise TimeoutError("the command finishes nothing")
             time.sleep(_LOOK)
         until = time.monotonic() + dice.uniform(0, within)
     while time.monotonic() < until and process.poll() is None:
@@ -83,7 +86,12 @@ def await_moment(
 
 
 def run_with_kills(
-    command: Sequence[str], out: Path, log: Path, kills: int, within: float, dice: random.Random
+    command: Sequence[str],
+    count: Callable[[], int],
+    log: Path,
+    kills: int,
+    within: float,
+    dice: random.Random,
 ) -> dict[str, int]:
     """Runs a command to its end through that many kills; how many of each kind there were."""
     counts = {"groups": 0, "workers": 0, "starts": 0}
@@ -93,13 +101,10 @@ def run_with_kills(
             if process is None:
                 counts["starts"] += 1
                 process = subprocess.Popen(
-                    [part.format(out=out) for part in command],
-                    stdout=stream,
-                    stderr=stream,
-                    start_new_session=True,
+                    command, stdout=stream, stderr=stream, start_new_session=True
                 )
             done = counts["groups"] + counts["workers"]
-            if done == kills or not await_moment(process, out, within, dice):
+            if done == kills or not await_moment(process, count, within, dice):
                 if process.wait() != 0:
                     raise RuntimeError(f"the command failed: {log}")
                 return counts
@@ -132,7 +137,12 @@ def main(arguments: Sequence[str] | None = None) -> bool:
     seconds = run(without_workers(options.command), whole, log)
     begun = time.perf_counter()
     counts = run_with_kills(
-        options.command, killed, log, options.kills, options.within, random.Random(options.seed)
+        [part.format(out=killed) for part in options.command],
+        lambda: num_chunks(killed),
+        log,
+        options.kills,
+        options.within,
+        random.Random(options.seed),
     )
     is_same = content(whole) == content(killed) != {}
     print(

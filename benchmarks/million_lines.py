@@ -29,7 +29,18 @@ from fairseq.data import Dictionary, LanguagePairDataset
 
 from fairseq_mcts.cli.generate_input import TextLines
 from fairseq_mcts.cli.generate_join import OutputFiles, join
-from fairseq_mcts.work import Advance, Arrays, Chunk, Here, Job, Settings, Shard, Staff, cut
+from fairseq_mcts.work import (
+    Advance,
+    Arrays,
+    Chunk,
+    Here,
+    Job,
+    Settings,
+    Shard,
+    Staff,
+    cut,
+    make_all,
+)
 
 _WORDS = 1000
 _EARLY = 0.05  # of the lines: memory is then what it takes to begin
@@ -116,7 +127,7 @@ def translate(options: Namespace) -> None:
     pending = job.pending()
     write, early = job.store.write, int(_EARLY * len(chunks))
     with Staff(Here(), work) as staff:
-        made = staff.workers().make(pending, lambda rows: None)
+        made = make_all(staff.workers(), pending, lambda rows: None)
         for number, (chunk, arrays) in enumerate(made):
             write(chunk.number, settings, arrays)
             if number == 0:

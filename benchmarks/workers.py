@@ -1,11 +1,12 @@
 """How much faster are two workers than one, and what do chunks cost?
 
     python benchmarks/workers.py [--rounds 3] --work FOLDER -- DATA --path FILE …
+    python benchmarks/workers.py --relabel --work FOLDER -- DATA --path FILE --metric NAME …
 
-Two workers against one, in sentences a second once they are started: both translate the same
-chunks, in turns. Where other programs run, wall time says little, so processor time is printed as
-well: what a sentence costs with one worker over what it costs with two, times two, is the speed-up
-that idle cores would give, but for what workers wait for one another.
+Two workers against one, in sentences a second once they are started: both translate, or relabel,
+the same chunks, in turns. Where other programs run, wall time says little, so processor time is
+printed as well: what a sentence costs with one worker over what it costs with two, times two, is
+the speed-up that idle cores would give, but for what workers wait for one another.
 
 Chunks against one plain fairseq-generate: the processor time of whole commands, in turns, start and
 end included, least of all rounds.
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,8 +29,11 @@ from fairseq import tasks
 
 from fairseq_mcts.cli.generate_config import parse
 from fairseq_mcts.cli.generate_work import GenerateWork, open_input
+from fairseq_mcts.cli.relabel import make_parser
+from fairseq_mcts.cli.relabel_recipe import plan_in_worker
 from fairseq_mcts.register import register
-from fairseq_mcts.work import Chunk, Processes, Shard, Staff, Workers, cut
+from fairseq_mcts.relabelling.labelling_work import LabellingWork
+from fairseq_mcts.work import Chunk, Processes, Shard, Staff, Work, Workers, cut, make_all
 
 RATIO_BAR, OVERHEAD_BAR = 1.85, 0.03
 PLUGIN = Path(__file__).parents[1] / "user_dir"
@@ -54,33 +59,48 @@ def children_cpu() -> float:
 def time_chunks(workers: Workers, chunks: Sequence[Chunk]) -> Cost:
     """What making the chunks costs workers that are ready."""
     begun, before = time.perf_counter(), children_cpu()
-    for _ in workers.make(chunks, lambda rows: None):
+    for _ in make_all(workers, chunks, lambda rows: None):
         pass
     return Cost(time.perf_counter() - begun, children_cpu() - before)
 
 
-def compare_workers(given: Sequence[str], rounds: int, chunk_sentences: int) -> None:
-    """Prints the ratio of two workers to one."""
-    arguments = [*given, "--out", "unused", "--chunk-sentences", str(chunk_sentences)]
+def translating(given: Sequence[str], rows: int) -> tuple[Work, list[Chunk]]:
+    """The work of fairseq-mcts-generate, and its chunks."""
+    arguments = [*given, "--out", "unused", "--chunk-sentences", str(rows)]
     options, cfg = parse(arguments)
-    rows = range(len(open_input(cfg, options, tasks.setup_task(cfg.task))))
-    chunks = cut("benchmark", rows, chunk_sentences, Shard())
+    count = len(open_input(cfg, options, tasks.setup_task(cfg.task)))
+    return GenerateWork(arguments), cut("benchmark", range(count), rows, Shard())
+
+
+def relabelling(given: Sequence[str], rows: int) -> tuple[Work, list[Chunk]]:
+    """The work of fairseq-mcts-relabel on the first of its splits, and its chunks."""
+    arguments = [*given, "--out", "unused", "--chunk-rows", str(rows)]
+    describe = partial(plan_in_worker, make_parser(arguments).parse_args(arguments))
+    [corpus, *_] = describe().open().corpora
+    return LabellingWork(describe, [corpus.split]), cut(corpus.split, corpus.rows, rows, Shard())
+
+
+def compare_workers(work: Work, chunks: Sequence[Chunk], rounds: int) -> None:
+    """Prints the ratio of two workers to one."""
+    sentences = sum(len(chunk.rows) for chunk in chunks)
     costs: dict[int, list[Cost]] = {1: [], 2: []}
     for _ in range(rounds):
         for count, found in costs.items():
-            with Staff(Processes(count), GenerateWork(arguments)) as staff:
+            with Staff(Processes(count), work) as staff:
                 workers = staff.workers()
-                time_chunks(workers, chunks[: 4 * count])  # until all have loaded and compiled
+                while workers.idle() < count:  # until all have loaded
+                    workers.receive(lambda rows: None)
+                time_chunks(workers, chunks[: 2 * count])  # and compiled
                 found.append(time_chunks(workers, chunks))
     wall, cpu = (
         {count: min(getattr(one, kind) for one in found) for count, found in costs.items()}
         for kind in ("wall", "cpu")
     )
     print(
-        f"{len(rows):,} sentences in {len(chunks)} chunks; load {os.getloadavg()[0]:.1f} on "
+        f"{sentences:,} sentences in {len(chunks)} chunks; load {os.getloadavg()[0]:.1f} on "
         f"{len(os.sched_getaffinity(0))} cores\n"
-        f"one worker: {len(rows) / wall[1]:.1f} sentences/s, {cpu[1]:.1f} s of processors; two: "
-        f"{len(rows) / wall[2]:.1f} sentences/s, {cpu[2]:.1f} s of processors\n"
+        f"one worker: {sentences / wall[1]:.1f} sentences/s, {cpu[1]:.1f} s of processors; two: "
+        f"{sentences / wall[2]:.1f} sentences/s, {cpu[2]:.1f} s of processors\n"
         f"two workers over one: {wall[1] / wall[2]:.2f} by the clock, {2 * cpu[1] / cpu[2]:.2f} by "
         f"processor time (aim: {RATIO_BAR})"
     )
@@ -122,12 +142,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--chunk-sentences", type=int, default=50, help="of the first comparison")
     parser.add_argument("--only", choices=("workers", "overhead"))
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("given", nargs="+", help="behind --: options of fairseq-generate")
+    parser.add_argument(
+        "--relabel", action="store_true", help="compare workers that relabel, not that translate"
+    )
+    parser.add_argument(
+        "given", nargs="+", help="behind --: options of fairseq-generate or fairseq-mcts-relabel"
+    )
     options = parser.parse_args(arguments)
     options.work.mkdir(parents=True, exist_ok=True)
     if options.only != "overhead":
-        compare_workers(options.given, options.rounds, options.chunk_sentences)
-    if options.only != "workers":
+        work_of = relabelling if options.relabel else translating
+        compare_workers(*work_of(options.given, options.chunk_sentences), options.rounds)
+    if options.only != "workers" and not options.relabel:
         compare_commands(options.given, options.rounds, options.work)
 
 

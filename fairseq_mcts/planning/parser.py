@@ -3,9 +3,11 @@
 import argparse
 from pathlib import Path
 
+from fairseq_mcts.command_help import in_one_style
 from fairseq_mcts.subset.parsing import generation_parser
 
 PROGRAM = "fairseq-mcts-plan"
+DECODING, RELABELLING = "generate", "relabel"
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -14,9 +16,21 @@ def make_parser() -> argparse.ArgumentParser:
         PROGRAM,
         "Tell how long it will take to decode a large corpus, and what memory and disk it needs: "
         "decodes batches of --gen-subset for a minute with the options given (all of "
-        "fairseq-generate), alone and in several processes at once.",
+        "fairseq-generate), alone and in several processes at once. With --work relabel the same "
+        f"for fairseq-mcts-relabel, with its options: {PROGRAM} --work relabel --help.",
     )
+    return in_one_style(parser, "plan", [add_plan_options(parser)])
+
+
+def add_plan_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """What is planned, beside the options of the work itself."""
     group = parser.add_argument_group("plan")
+    group.add_argument(
+        "--work",
+        choices=(DECODING, RELABELLING),
+        default=DECODING,
+        help="translating, or relabelling, which has options of its own (default: %(default)s)",
+    )
     group.add_argument(
         "--sentences",
         default="1e6",
@@ -37,7 +51,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="that are spent on measuring, once networks are loaded (default: %(default)s)",
     )
     group.add_argument("--json", type=Path, metavar="FILE", help="write all figures there too")
-    return parser
+    return group
 
 
 def whole_numbers(flag: str, text: str) -> list[int]:

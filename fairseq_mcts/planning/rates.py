@@ -1,41 +1,52 @@
 """What was measured, and what follows from it: pure functions."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 
 class BatchCost(NamedTuple):
-    """A batch that was decoded."""
+    """A batch that was decoded, or relabelled."""
 
-    sentences: int
+    sentences: int  # sources
     seconds: float
-    tokens: int  # of the best hypotheses, eos counted
     source_tokens: int
-    charged: int  # network evaluations by the paper's accounting
-    made: int  # those that had to be made
-    line_bytes: int  # of the lines of fairseq-generate
-    text_bytes: int  # of the translations alone
+    rows: int  # translations that were made of them
+    tokens: int  # of those, eos counted
+    evaluations: dict[str, int]  # charged by the paper's accounting, and made; empty: not counted
+    disk: dict[str, int]  # bytes, by what is written
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Of a checkpoint and a decoder on this machine."""
+    """Of checkpoints, and what is done with them, on this machine."""
 
     costs: Sequence[BatchCost]  # of one process alone
     together: int  # so many processes were tried at once
     slowdown: float  # of each of them, against one alone
-    start_seconds: float  # until a process begins to decode
+    start_seconds: float  # until a process begins to work
     memory_bytes: int  # of one process, at its peak
     gpu_bytes: int
     threads: int  # of each process
 
     def per_sentence(self, name: str) -> float:
-        """The mean of a field of `BatchCost` over the sentences that were decoded."""
-        total = sum(getattr(cost, name) for cost in self.costs)
-        return total / sum(cost.sentences for cost in self.costs)
+        """The mean of a field of `BatchCost` over the sentences that were measured."""
+        return self._mean(getattr(cost, name) for cost in self.costs)
+
+    def evaluations(self) -> dict[str, float]:
+        """Of a sentence, by their names."""
+        names = self.costs[0].evaluations
+        return {name: self._mean(cost.evaluations[name] for cost in self.costs) for name in names}
+
+    def disk(self) -> dict[str, float]:
+        """Bytes of a sentence, by what is written."""
+        names = self.costs[0].disk
+        return {name: self._mean(cost.disk[name] for cost in self.costs) for name in names}
+
+    def _mean(self, figures: Iterable[float]) -> float:
+        return sum(figures) / sum(cost.sentences for cost in self.costs)
 
     def relative_error(self) -> float:
         """The standard error of the seconds per sentence, as a share of them.
@@ -65,10 +76,8 @@ class Projection(NamedTuple):
     high: float  # … and above
     memory_bytes: int  # of each machine
     gpu_bytes: int  # of each worker
-    line_bytes: float
-    text_bytes: float
-    charged: float
-    made: float
+    disk: dict[str, float]  # bytes, by what is written
+    evaluations: dict[str, float]
 
 
 def project(rates: Rates, sentences: int, workers: int) -> Projection:
@@ -79,20 +88,18 @@ def project(rates: Rates, sentences: int, workers: int) -> Projection:
     here = min(workers, rates.together)
     share = (here - 1) / max(rates.together - 1, 1)
     slowdown = 1 + (rates.slowdown - 1) * share
-    decoding = sentences * rates.per_sentence("seconds") * slowdown / workers
+    working = sentences * rates.per_sentence("seconds") * slowdown / workers
     error = rates.relative_error()
     margin = 0.0 if math.isnan(error) else 2 * error
     return Projection(
         sentences=sentences,
         workers=workers,
         machines=math.ceil(workers / rates.together),
-        seconds=rates.start_seconds + decoding,
-        low=rates.start_seconds + decoding * max(1 - margin, 0),
-        high=rates.start_seconds + decoding * (1 + margin),
+        seconds=rates.start_seconds + working,
+        low=rates.start_seconds + working * max(1 - margin, 0),
+        high=rates.start_seconds + working * (1 + margin),
         memory_bytes=rates.memory_bytes * here,
         gpu_bytes=rates.gpu_bytes,
-        **{
-            name: sentences * rates.per_sentence(name)
-            for name in ("line_bytes", "text_bytes", "charged", "made")
-        },
+        disk={name: sentences * size for name, size in rates.disk().items()},
+        evaluations={name: sentences * count for name, count in rates.evaluations().items()},
     )

@@ -6,28 +6,18 @@ from tabulate import tabulate
 
 from fairseq_mcts.planning.rates import Projection, Rates
 
-_HEADER = ("sentences", "workers", "machines", "time", "between", "memory", "lines", "text")
+_HEADER = ("sentences", "workers", "machines", "time", "between", "memory")
+_WRITTEN = {
+    "lines": "the output of fairseq-generate",
+    "text": "translations alone",
+    "data": "the folder with scores",
+    "chunks": "beside it, until they are merged",
+}
 
 
 def as_text(rates: Rates, plan: Sequence[Projection]) -> str:
     """What was measured, and a line for each size of corpus and number of workers."""
-    decoded = sum(cost.sentences for cost in rates.costs)
-    seconds = rates.per_sentence("seconds")
-    tokens = rates.per_sentence("tokens")
-    lines = [
-        f"measured on {decoded:,} sentences in {len(rates.costs)} batches: "
-        f"{1 / seconds:.2f} sentences/s by one process ({rates.threads} thread"
-        f"{'' if rates.threads == 1 else 's'}), {rates.start_seconds:.0f} s to start",
-        f"tokens: sources {rates.per_sentence('source_tokens'):.1f}, translations {tokens:.1f}; "
-        f"evaluations per token: {rates.per_sentence('charged') / tokens:.1f} charged, "
-        f"{rates.per_sentence('made') / tokens:.1f} made",
-    ]
-    if rates.together > 1:
-        rate = rates.together / (seconds * rates.slowdown)
-        lines.append(
-            f"{rates.together} processes at once: {rate:.2f} sentences/s, "
-            f"{rates.together / rates.slowdown:.2f} times one"
-        )
+    written = list(rates.disk())
     rows = [
         (
             f"{one.sentences:,}",
@@ -36,20 +26,47 @@ def as_text(rates: Rates, plan: Sequence[Projection]) -> str:
             duration(one.seconds),
             "?" if len(rates.costs) < 2 else f"{duration(one.low)} – {duration(one.high)}",
             size(one.memory_bytes),
-            size(one.line_bytes),
-            size(one.text_bytes),
+            *(size(one.disk[name]) for name in written),
         )
         for one in plan
     ]
-    lines += ["", tabulate(rows, _HEADER, stralign="right", disable_numparse=True), ""]
+    table = tabulate(rows, (*_HEADER, *written), stralign="right", disable_numparse=True)
+    on_disk = "; ".join(f"{name}: {_WRITTEN[name]}" for name in written)
+    lines = [*_measured(rates), "", table, ""]
     lines.append(
         "time: on the clock, between: two standard errors of the sample; memory: of each machine; "
-        "lines, text: on disk, as fairseq-generate writes them and translations alone. For "
-        "sentences as long as those measured."
+        f"on disk {on_disk}. For sentences as long as those measured."
     )
     if rates.gpu_bytes:
         lines.append(f"memory on the GPU, of each worker: {size(rates.gpu_bytes)}")
     return "\n".join(lines)
+
+
+def _measured(rates: Rates) -> list[str]:
+    sentences = sum(cost.sentences for cost in rates.costs)
+    seconds, tokens = rates.per_sentence("seconds"), rates.per_sentence("tokens")
+    made = rates.per_sentence("rows")
+    several = "" if made == 1 else f" in {made:.1f} rows"
+    figures = (
+        f"tokens: sources {rates.per_sentence('source_tokens'):.1f}, translations {tokens:.1f}"
+        f"{several}"
+    )
+    counted = [f"{count / tokens:.1f} {name}" for name, count in rates.evaluations().items()]
+    if counted:
+        figures += f"; evaluations per token: {', '.join(counted)}"
+    lines = [
+        f"measured on {sentences:,} sentences in {len(rates.costs)} batches: "
+        f"{1 / seconds:.2f} sentences/s by one process ({rates.threads} thread"
+        f"{'' if rates.threads == 1 else 's'}), {rates.start_seconds:.0f} s to start",
+        figures,
+    ]
+    if rates.together > 1:
+        rate = rates.together / (seconds * rates.slowdown)
+        lines.append(
+            f"{rates.together} processes at once: {rate:.2f} sentences/s, "
+            f"{rates.together / rates.slowdown:.2f} times one"
+        )
+    return lines
 
 
 def duration(seconds: float) -> str:

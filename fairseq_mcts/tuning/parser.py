@@ -3,7 +3,9 @@
 import argparse
 from pathlib import Path
 
+from fairseq_mcts.command_help import in_one_style
 from fairseq_mcts.subset.parsing import generation_parser
+from fairseq_mcts.work.options import add_engine_options
 
 PROGRAM = "fairseq-mcts-sweep"
 TRIALS = 50
@@ -34,6 +36,13 @@ def make_parser() -> argparse.ArgumentParser:
         required=True,
         metavar="NAME[:OPTION=VALUE,…]",
         help="the first one chooses the best setting, further ones are shown beside it",
+    )
+    group.add_argument(
+        "--keep",
+        action="append",
+        metavar="NAME=POINTS",
+        help="choose no setting that is more than so many points below the best one by this "
+        "--sweep-metric, as the table shows it, for example chrf=1; may be repeated",
     )
     group.add_argument(
         "--sweep-sentences",
@@ -96,17 +105,16 @@ def make_parser() -> argparse.ArgumentParser:
         "of --sweep-out; a grid without --prune needs none)",
     )
     group.add_argument(
-        "--workers",
-        type=int,
-        default=1,
-        metavar="N",
-        help="processes that try settings at the same time, each with networks of its own "
-        "(default: %(default)s)",
-    )
-    group.add_argument(
         "--plots",
         type=Path,
         metavar="FILE",
         help="file for plots of the trials (.png, .svg or .pdf)",
     )
-    return parser
+    many = parser.add_argument_group("many processes")
+    add_engine_options(many)
+    return in_one_style(parser, "sweep", [group, many])
+
+
+def num_parts(options: argparse.Namespace) -> int:
+    """After how many parts of the sentences something is decided."""
+    return 1 if options.prune is None else options.parts or PARTS

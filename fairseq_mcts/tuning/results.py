@@ -1,11 +1,11 @@
 """What a sweep has found out: one file per setting."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fairseq_mcts.data.files import complete_file
+from fairseq_mcts.work import explained_if_full
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,6 @@ class TrialStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
 
     def read(self, key: str) -> Trial | None:
         try:
@@ -38,13 +37,8 @@ class TrialStore:
 
     def write(self, key: str, trial: Trial) -> None:
         text = json.dumps(asdict(trial), ensure_ascii=False, indent=1)
-        with complete_file(self._path(key)) as stream:
+        with explained_if_full(self._folder), complete_file(self._path(key)) as stream:
             stream.write(text.encode())
 
     def _path(self, key: str) -> Path:
         return self._folder / f"trial-{key}.json"
-
-
-def best_of(trials: Sequence[Trial], metric: str) -> int:
-    """Number of the trial with the highest score; of equal ones the first."""
-    return max(range(len(trials)), key=lambda number: trials[number].scores[metric])

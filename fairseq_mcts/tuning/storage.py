@@ -1,7 +1,11 @@
 """Where optuna keeps a study."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from fairseq_mcts.work import WorkError
 
 JOURNAL = "journal:"
 _SQLITE = "sqlite:"
@@ -40,3 +44,17 @@ def open_storage(url: str) -> Any:
         except (ArgumentError, ImportError) as error:
             raise ValueError(f"--storage {url}: {error}") from None
     raise AssertionError
+
+
+@contextmanager
+def explained_storage_errors(url: str) -> Iterator[None]:
+    """Turns what a database can't do, on a full disk say, into one line."""
+    errors = import_optuna(f"--storage {url}").exceptions
+    try:
+        yield
+    except errors.StorageInternalError as error:
+        reason = getattr(error.__cause__, "orig", error)
+        raise WorkError(
+            f"--storage {url}: {reason}. Is there room left? Give the same command again then: "
+            "what is finished is kept"
+        ) from error

@@ -8,11 +8,13 @@ from fairseq_mcts.metrics import Metric
 from fairseq_mcts.tuning.grid import Setting
 from fairseq_mcts.tuning.objectives import Objective, pareto_front
 from fairseq_mcts.tuning.proposals import Outcome
-from fairseq_mcts.tuning.results import Trial, best_of
+from fairseq_mcts.tuning.results import Trial
 
 
-def as_text(settings: Sequence[Setting], trials: Sequence[Trial], metrics: Sequence[Metric]) -> str:
-    """A line per setting; the best by the first metric is marked, and its flags come last."""
+def as_text(
+    settings: Sequence[Setting], trials: Sequence[Trial], metrics: Sequence[Metric], best: int
+) -> str:
+    """A line per setting; the best one by the first metric is marked, and its flags come last."""
     header = [*(name for name, _ in settings[0].values), *(metric.name for metric in metrics)]
     header += ["charged", "made", "seconds", ""]
     rows = [
@@ -24,7 +26,6 @@ def as_text(settings: Sequence[Setting], trials: Sequence[Trial], metrics: Seque
         ]
         for setting, trial in zip(settings, trials, strict=True)
     ]
-    best = best_of(trials, metrics[0].name)
     rows[best].append("*")
     table = tabulate(rows, header, tablefmt="plain", stralign="right", disable_numparse=True)
     return (

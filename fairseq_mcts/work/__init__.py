@@ -1,14 +1,23 @@
-"""Work that is cut into chunks: done in any order, anywhere, by any number of workers.
+"""Work that is cut into tasks: done in any order, anywhere, by any number of workers.
 
-A finished chunk is one file, written whole or not at all, and its content depends on nothing but
-the rows it was made of and the settings: not on who makes it, nor on what was made before. What is
-there is never done again, so the same command goes on after any kill, with the same bytes in the
-end. Who wants to have something done says what (`Work`), and writes what comes:
+Who wants to have something done says what (`Work`). Workers load once and then do tasks, which are
+anything that can be pickled; one that is lost is replaced, and its task done again. `Here()` works
+in this process, `Processes(N)` in N others, `ray_cluster.RayCluster()` on a Ray cluster:
 
     class Work:                                    # is pickled: options and paths, no networks
         def open(self) -> Maker: ...               # loads everything, once in a worker
     class Maker:
-        def make(self, chunk, advance) -> dict[str, array]: ...
+        def make(self, task, advance): ...         # the result
+
+    with Staff(Processes(8), Work(...)) as staff:
+        for task, result in make_all(staff.workers(), tasks, advance): ...
+
+Where the next task depends on results, `workers.idle()`, `give()` and `receive()` are a dialogue.
+
+The tasks of a corpus are chunks, some rows each, whose results are arrays. A finished chunk is one
+file, written whole or not at all, and its content depends on nothing but the rows it was made of
+and the settings: not on who makes it, nor on what was made before. What is there is never done
+again, so the same command goes on after any kill, with the same bytes in the end:
 
     chunks = cut("train", range(41_000_000), 1000, shard or Shard())
     job = Job("train", ChunkStore(folder), settings, chunks)
@@ -17,13 +26,10 @@ end. Who wants to have something done says what (`Work`), and writes what comes:
         job.make_chunks(staff)
     for chunk in chunks:
         arrays = job.store.read(chunk.number, settings_digest(settings), ("scores",))
-
-Without a store, `staff.workers().make(chunks, advance)` gives chunks as they are finished. `Here()`
-works in this process, `Processes(N)` in N others, `ray_cluster.RayCluster()` on a Ray cluster.
 """
 
 from fairseq_mcts.work.chunk import Arrays, Chunk, Shard, cut, num_chunks
-from fairseq_mcts.work.engine import Advance, Engine, Made, Maker, Work, Workers
+from fairseq_mcts.work.engine import Advance, Engine, Maker, Work, Workers, make_all
 from fairseq_mcts.work.errors import DamagedChunkError, WorkError
 from fairseq_mcts.work.here import Here
 from fairseq_mcts.work.job import Job
@@ -42,7 +48,6 @@ __all__ = [
     "Engine",
     "Here",
     "Job",
-    "Made",
     "Maker",
     "Processes",
     "Settings",
@@ -55,6 +60,7 @@ __all__ = [
     "differences",
     "explained_if_full",
     "locked",
+    "make_all",
     "num_chunks",
     "refuse_held",
     "settings_digest",

@@ -17,6 +17,9 @@ class Chunk(NamedTuple):
     number: int  # among the chunks of its part
     rows: range  # of the corpus
 
+    def __str__(self) -> str:
+        return f"rows {self.rows.start} to {self.rows.stop - 1} of {self.part}"
+
 
 @dataclass(frozen=True)
 class Shard:

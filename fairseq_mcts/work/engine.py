@@ -2,51 +2,76 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
-
-from fairseq_mcts.work.chunk import Arrays, Chunk
+from typing import Protocol, TypeVar
 
 #: is told how many further rows are done; less than 0 if a worker was lost on the way
 Advance = Callable[[int], object]
 
+Task = TypeVar("Task")
+Task_contra = TypeVar("Task_contra", contravariant=True)
+Result_co = TypeVar("Result_co", covariant=True)
+Result = TypeVar("Result")
 
-class Maker(Protocol):
+
+class Maker(Protocol[Task_contra, Result_co]):
     """A worker at work: networks and metric are loaded."""
 
-    def make(self, chunk: Chunk, advance: Advance) -> Arrays:
-        """What becomes of a chunk: the same in every worker and in any order."""
+    def make(self, task: Task_contra, advance: Advance) -> Result_co:
+        """What becomes of a task: the same in every worker and in any order."""
         ...
 
 
-class Work(Protocol):
+class Work(Protocol[Task_contra, Result_co]):
     """Is pickled and sent to workers, so it holds options and paths, no networks."""
 
-    def open(self) -> Maker:
+    def open(self) -> Maker[Task_contra, Result_co]:
         """Loads everything, once in a worker; refuses what can't be done."""
         ...
 
 
-class Made(NamedTuple):
-    """A chunk that a worker has finished."""
+class Workers(Protocol[Task, Result_co]):
+    """Workers that wait for tasks; those that are lost are replaced, and their tasks done again."""
 
-    chunk: Chunk
-    arrays: Arrays
+    def idle(self) -> int:
+        """How many wait for a task."""
+        ...
 
+    def is_busy(self) -> bool:
+        """Whether a task was given whose result has not been received."""
+        ...
 
-class Workers(Protocol):
-    """Workers that wait for chunks."""
+    def give(self, task: Task) -> None:
+        """Has a task done, which is pickled; it waits if nobody is idle."""
+        ...
 
-    def make(self, chunks: Sequence[Chunk], advance: Advance) -> Iterator[Made]:
-        """Makes all chunks, and gives each as it is finished.
-
-        Workers hold no more than a chunk or two each: whoever reads slowly makes them wait.
-        """
+    def receive(self, advance: Advance) -> Sequence[tuple[Task, Result_co]]:
+        """Tasks that are done now; waits for one, but returns now and then without."""
         ...
 
 
 class Engine(Protocol):
     """A place where work is done."""
 
-    def start(self, work: Work) -> AbstractContextManager[Workers]:
+    def start(self, work: Work[Task, Result]) -> AbstractContextManager[Workers[Task, Result]]:
         """Workers, the first of which has opened the work: it raises what `open` refuses."""
         ...
+
+
+def make_all(
+    workers: Workers[Task, Result], tasks: Sequence[Task], advance: Advance
+) -> Iterator[tuple[Task, Result]]:
+    """Has all tasks done, and gives each with its result as it is finished.
+
+    Workers hold no more than a task or two each: whoever reads slowly makes them wait.
+    """
+    waiting = iter(tasks)
+    left = len(tasks)
+    finished: Sequence[tuple[Task, Result]] = ()
+    while True:
+        for _ in range(min(workers.idle(), left)):
+            workers.give(next(waiting))
+            left -= 1
+        yield from finished  # workers go on meanwhile
+        if not left and not workers.is_busy():
+            return
+        finished = workers.receive(advance)

@@ -1,20 +1,31 @@
 """Work in this very process."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Generic
 
-from fairseq_mcts.work.chunk import Chunk
-from fairseq_mcts.work.engine import Advance, Made, Maker, Work, Workers
+from fairseq_mcts.work.engine import Advance, Maker, Result, Task, Work, Workers
 
 
-@dataclass(frozen=True)
-class _ThisProcess:
-    maker: Maker
+@dataclass
+class _ThisProcess(Generic[Task, Result]):
+    maker: Maker[Task, Result]
+    _given: deque[Task] = field(default_factory=deque)
 
-    def make(self, chunks: Sequence[Chunk], advance: Advance) -> Iterator[Made]:
-        for chunk in chunks:
-            yield Made(chunk, self.maker.make(chunk, advance))
+    def idle(self) -> int:
+        return 0 if self._given else 1
+
+    def is_busy(self) -> bool:
+        return bool(self._given)
+
+    def give(self, task: Task) -> None:
+        self._given.append(task)
+
+    def receive(self, advance: Advance) -> Sequence[tuple[Task, Result]]:
+        task = self._given.popleft()
+        return [(task, self.maker.make(task, advance))]
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,6 @@ class Here:
     """One worker: the command itself."""
 
     @contextmanager
-    def start(self, work: Work) -> Iterator[Workers]:
+    def start(self, work: Work[Task, Result]) -> Iterator[Workers[Task, Result]]:
         """See `engine.Engine`."""
         yield _ThisProcess(work.open())

@@ -1,8 +1,8 @@
-"""One command at a time in an output folder, or one command for each shard of it.
+"""One command at a time in an output folder, one for each shard of it, or several that share it.
 
 The locks are the operating system's (flock): they end with their process, however it ends. A
 command that does all the work holds the folder alone. Shards hold it together, and each its own
-number alone.
+number alone; commands that share their work otherwise hold it together, too.
 """
 
 import contextlib
@@ -24,13 +24,17 @@ _ENDING = ".lock"
 
 
 @contextmanager
-def locked(folder: Path, what: Path, shard: Shard | None = None) -> Iterator[None]:
+def locked(
+    folder: Path, what: Path, shard: Shard | None = None, *, shared: bool = False
+) -> Iterator[None]:
     """Holds the lock of work on `what`, whose lock files lie in `folder`; refused if another does.
 
-    The files are removed at the end, unless other shards still hold the folder.
+    The files are removed at the end, unless others still hold the folder: shards, or those that
+    say `shared` as well.
     """
     with ExitStack() as stack:
-        common = _hold(folder / (_LOCK + _ENDING), what, alone=shard is None)
+        alone = shard is None and not shared
+        common = _hold(folder / (_LOCK + _ENDING), what, alone=alone)
         stack.callback(_release, common, folder / (_LOCK + _ENDING))
         if shard is not None:
             path = folder / f"shard-{shard.index}-of-{shard.count}{_ENDING}"

@@ -1,26 +1,25 @@
-"""Work on a Ray cluster: actors that load once and take chunks; nodes may come and go.
+"""Work on a Ray cluster: actors that load once and take tasks; nodes may come and go.
 
 Needs the extra `ray`. Data and checkpoints must lie under the same paths on all nodes; what is made
 comes back to the command, which writes it.
 """
 
 import logging
+import math
 import os
 import socket
 import sys
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic
 
-from fairseq_mcts.work.chunk import Arrays, Chunk
-from fairseq_mcts.work.engine import Advance, Made, Maker, Work, Workers
+from fairseq_mcts.work.engine import Advance, Maker, Result, Task, Work, Workers
 from fairseq_mcts.work.errors import WorkError
 from fairseq_mcts.work.failure import Failure
+from fairseq_mcts.work.pool import Given, Pool
 
-LOSSES = 5  # a chunk that has cost so many actors is given up
 _SECONDS_BETWEEN_LOOKS = 2.0  # at the nodes: new ones get actors
 _SECONDS_BETWEEN_COMPLAINTS = 30.0
 _SECONDS_TO_ANSWER = 20.0
@@ -36,7 +35,7 @@ class RayCluster:
     gpus: bool = False  # whether actors take a GPU each, if the cluster has any
 
     @contextmanager
-    def start(self, work: Work) -> Iterator[Workers]:
+    def start(self, work: Work[Task, Result]) -> Iterator[Workers[Task, Result]]:
         """See `engine.Engine`."""
         ray = _import_ray()
         _refuse_silent(self.address)
@@ -76,10 +75,10 @@ def _import_ray() -> Any:
 class RayWorker:
     """What an actor does."""
 
-    def __init__(self, work: Work, folder: str) -> None:
+    def __init__(self, work: Work[Any, Any], folder: str) -> None:
         self._work = work
         self._folder = folder  # of the command: paths may be relative to it
-        self._maker: Maker | None = None
+        self._maker: Maker[Any, Any] | None = None
 
     def open(self) -> Failure | None:
         """Loads everything."""
@@ -91,81 +90,54 @@ class RayWorker:
             return failure._replace(message=f"{socket.gethostname()}: {failure.message}")
         return None
 
-    def make(self, chunk: Chunk) -> Arrays | Failure:
-        """A chunk."""
+    def make(self, task: Any) -> tuple[Any, int] | Failure:
+        """What becomes of a task, and by how many rows the work has advanced."""
         assert self._maker is not None
+        advanced: list[int] = []
         try:
-            return dict(self._maker.make(chunk, lambda rows: None))
+            return self._maker.make(task, advanced.append), sum(advanced)
         except Exception as error:
             return Failure.of(error)
 
 
 @dataclass
-class _Actor:
+class _Actor(Generic[Task]):
     handle: Any
-    chunk: Chunk | None = None
-    is_open: bool = False
+    given: Given[Task] | None = None
 
 
-@dataclass
-class _Crew:
+class _Crew(Pool[Task, Result]):
     """The actors of one command."""
 
-    ray: Any
-    engine: RayCluster
-    work: Work
-    _actors: dict[Any, _Actor] = field(default_factory=dict)  # by the answer that is awaited
-    _idle: list[_Actor] = field(default_factory=list)
-    _losses: dict[Chunk | None, int] = field(default_factory=dict)  # None: before it was open
-    _looked: float = -_SECONDS_BETWEEN_LOOKS
+    most_losses = 5
 
-    def __post_init__(self) -> None:
-        self._with_gpu = self.engine.gpus and self.ray.cluster_resources().get("GPU", 0) > 0
-        self._actor_class = self.ray.remote(RayWorker).options(
-            num_cpus=self.engine.cpus,
+    def __init__(self, ray: Any, engine: RayCluster, work: Work[Task, Result]) -> None:
+        super().__init__()
+        self._ray = ray
+        self._engine = engine
+        self._work = work
+        self._actors: dict[Any, _Actor[Task]] = {}  # by the answer that is awaited
+        self._free: list[_Actor[Task]] = []
+        self._looked = self._complained = -math.inf
+        self._with_gpu = engine.gpus and ray.cluster_resources().get("GPU", 0) > 0
+        self._actor_class = ray.remote(RayWorker).options(
+            num_cpus=engine.cpus,
             num_gpus=1 if self._with_gpu else 0,
             scheduling_strategy="SPREAD",
         )
 
-    def await_first(self) -> None:
-        """Waits until an actor has opened the work."""
-        complained = time.monotonic()
-        while not self._idle:
-            self._hire()
-            self._answers()
-            if time.monotonic() - complained > _SECONDS_BETWEEN_COMPLAINTS and not self._actors:
-                complained = time.monotonic()
-                print(
-                    f"no node of the cluster has {self.engine.cpus} CPUs; waiting for one",
-                    file=sys.stderr,
-                )
-
-    def make(self, chunks: Sequence[Chunk], advance: Advance) -> Iterator[Made]:
-        """See `engine.Workers`."""
-        waiting = deque(chunks)
-        left = len(waiting)
-        while left:
-            self._hire()
-            while waiting and self._idle:
-                self._hand_out(self._idle.pop(), waiting.popleft())
-            for chunk, arrays in self._answers():
-                if arrays is None:
-                    waiting.appendleft(chunk)
-                    continue
-                left -= 1
-                if waiting and self._idle:  # it need not wait while this one is written
-                    self._hand_out(self._idle.pop(), waiting.popleft())
-                advance(len(chunk.rows))
-                yield Made(chunk, arrays)
-
     def end(self) -> None:
         """Ends all actors, whatever they are doing."""
-        for actor in (*self._actors.values(), *self._idle):
-            self.ray.kill(actor.handle)
+        for actor in (*self._actors.values(), *self._free):
+            self._ray.kill(actor.handle)
 
-    def _hand_out(self, actor: _Actor, chunk: Chunk) -> None:
-        actor.chunk = chunk
-        self._actors[actor.handle.make.remote(chunk)] = actor
+    def _num_free(self) -> int:
+        return len(self._free)
+
+    def _send(self, given: Given[Task]) -> None:
+        actor = self._free.pop()
+        actor.given = given
+        self._actors[actor.handle.make.remote(given.task)] = actor
 
     def _hire(self) -> None:
         """Starts actors on nodes that have room for more, now and then."""
@@ -173,46 +145,49 @@ class _Crew:
             return
         self._looked = time.monotonic()
         room = 0
-        for node in self.ray.nodes():
+        for node in self._ray.nodes():
             if node["Alive"]:
-                fits = int(node["Resources"].get("CPU", 0)) // self.engine.cpus
+                fits = int(node["Resources"].get("CPU", 0)) // self._engine.cpus
                 gpus = int(node["Resources"].get("GPU", 0))
                 room += min(fits, gpus) if self._with_gpu else fits
-        if self.engine.workers is not None:
-            room = min(room, self.engine.workers)
-        for _ in range(room - len(self._actors) - len(self._idle)):
-            handle = self._actor_class.remote(self.work, os.getcwd())
+        if self._engine.workers is not None:
+            room = min(room, self._engine.workers)
+        for _ in range(room - len(self._actors) - len(self._free)):
+            handle = self._actor_class.remote(self._work, os.getcwd())
             self._actors[handle.open.remote()] = _Actor(handle)
 
-    def _answers(self) -> list[tuple[Chunk, Arrays | None]]:
-        """Chunks that are made now, and (None) those whose actors are lost."""
+    def _listen(self, advance: Advance) -> Sequence[tuple[Task, Result]]:
+        self._hire()
         if not self._actors:
-            time.sleep(_SECONDS_BETWEEN_LOOKS)
+            self._await_nodes()
             return []
         # one by one: what is not fetched yet stays with the cluster, and its actor waits
-        ready, _ = self.ray.wait(list(self._actors), timeout=_SECONDS_BETWEEN_LOOKS)
-        answers: list[tuple[Chunk, Arrays | None]] = []
+        ready, _ = self._ray.wait(list(self._actors), timeout=_SECONDS_BETWEEN_LOOKS)
+        finished = []
         for reference in ready:
             actor = self._actors.pop(reference)
-            chunk, actor.chunk = actor.chunk, None
+            given, actor.given = actor.given, None
             try:
-                answer = self.ray.get(reference)
-            except self.ray.exceptions.RayError as error:
-                self._lose(chunk, error)
-                if chunk is not None:
-                    answers.append((chunk, None))
+                answer = self._ray.get(reference)
+            except self._ray.exceptions.RayError as error:
+                self._worker_is_lost(given, str(error).strip().splitlines()[0])
                 continue
             if isinstance(answer, Failure):
                 raise answer.error()
-            self._idle.append(actor)
-            if chunk is not None:
-                answers.append((chunk, answer))
-        return answers
+            self._free.append(actor)
+            if given is None:
+                self._worker_is_ready()
+            else:
+                made, advanced = answer
+                advance(advanced)
+                finished.append((given.task, made))
+        return finished
 
-    def _lose(self, chunk: Chunk | None, error: Exception) -> None:
-        how = str(error).strip().splitlines()[0]
-        losses = self._losses[chunk] = self._losses.get(chunk, 0) + 1
-        if losses >= LOSSES:
-            doing = "while they started" if chunk is None else f"at chunk {chunk.number}"
-            raise WorkError(f"{losses} actors were lost {doing}; the last one: {how}")
-        print(f"an actor was lost ({how}); another does its chunk", file=sys.stderr)
+    def _await_nodes(self) -> None:
+        if not self._free and time.monotonic() - self._complained > _SECONDS_BETWEEN_COMPLAINTS:
+            self._complained = time.monotonic()
+            print(
+                f"no node of the cluster has {self._engine.cpus} CPUs; waiting for one",
+                file=sys.stderr,
+            )
+        time.sleep(_SECONDS_BETWEEN_LOOKS)

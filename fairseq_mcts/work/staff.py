@@ -2,26 +2,27 @@
 
 from contextlib import ExitStack
 from types import TracebackType
+from typing import Generic
 
-from fairseq_mcts.work.engine import Engine, Work, Workers
+from fairseq_mcts.work.engine import Engine, Result, Task, Work, Workers
 
 
-class Staff:
+class Staff(Generic[Task, Result]):
     """Where nothing is left to be done, nothing is loaded."""
 
-    def __init__(self, engine: Engine, work: Work) -> None:
+    def __init__(self, engine: Engine, work: Work[Task, Result]) -> None:
         self._engine = engine
         self._work = work
         self._stack = ExitStack()
-        self._workers: Workers | None = None
+        self._workers: Workers[Task, Result] | None = None
 
-    def workers(self) -> Workers:
+    def workers(self) -> Workers[Task, Result]:
         """The workers; the first call starts them and raises what they refuse."""
         if self._workers is None:
             self._workers = self._stack.enter_context(self._engine.start(self._work))
         return self._workers
 
-    def __enter__(self) -> "Staff":
+    def __enter__(self) -> "Staff[Task, Result]":
         return self
 
     def __exit__(

@@ -5,7 +5,6 @@ import errno
 import io
 import json
 import shutil
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -56,8 +55,15 @@ class ChunkStore:
 
     def settings(self) -> tuple[Settings, Settings]:
         """Settings and origin that the store was begun with."""
-        content = json.loads((self.folder / _SETTINGS).read_text(encoding="utf-8"))
-        return content["settings"], content["origin"]
+        path = self.folder / _SETTINGS
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            return dict(content["settings"]), dict(content["origin"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise WorkError(
+                f"{path}: does not tell how the chunks beside it were made ({error!r}); put it "
+                "back as it was, or delete the folder and begin anew"
+            ) from error
 
     def is_begun(self) -> bool:
         """Whether the store exists."""
@@ -65,7 +71,13 @@ class ChunkStore:
 
     def finished(self) -> set[int]:
         """Numbers of the chunks that are there."""
-        return {int(path.stem.partition("-")[2]) for path in self.folder.glob("chunk-*.npz")}
+        found = set()
+        for path in self.folder.glob("chunk-*.npz"):
+            number = path.stem.partition("-")[2]
+            if not number.isdecimal() or path != self.path(int(number)):
+                raise WorkError(f"{path}: is no chunk; move it out of the folder")
+            found.add(int(number))
+        return found
 
     def write(self, chunk: int, settings: Settings, arrays: Arrays) -> None:
         """Adds a chunk, whole or not at all."""
@@ -83,10 +95,12 @@ class ChunkStore:
             with np.load(path, allow_pickle=False) as arrays:
                 found = str(arrays[_DIGEST])
                 content = {name: arrays[name] for name in names}
-        except (zipfile.BadZipFile, ValueError, EOFError, KeyError) as error:
+        except (FileNotFoundError, PermissionError):
+            raise
+        except Exception as error:  # a damaged file fails in any way
             raise DamagedChunkError(
                 chunk,
-                f"{path} is damaged ({error}); delete it and run the command that made it again",
+                f"{path} is damaged ({error!r}); delete it and run the command that made it again",
             ) from error
         if found != digest:
             raise DamagedChunkError(

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from multiprocessing.connection import Connection
+from typing import Any
 
 from fairseq_mcts.work.engine import Maker
 from fairseq_mcts.work.failure import Failure
@@ -19,16 +20,17 @@ READY, ADVANCE, MADE, FAILED = "ready", "advance", "made", "failed"  # what a wo
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the command, which ends workers
-    logging.getLogger().setLevel(logging.WARNING)
+    # first of all: some modules of fairseq ask for DEBUG lines, if nobody has asked for less
+    logging.basicConfig(level=logging.WARNING)
     connection: Connection = Connection(int(sys.argv[1]))
     threading.Thread(target=_end_with_the_command, daemon=True).start()
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # standard output is the command's
     try:
-        maker: Maker = connection.recv().open()
+        maker: Maker[Any, Any] = connection.recv().open()
         connection.send((READY,))
-        while (chunk := connection.recv()) is not None:
-            arrays = maker.make(chunk, lambda rows: connection.send((ADVANCE, rows)))
-            connection.send((MADE, arrays))
+        while True:
+            made = maker.make(connection.recv(), lambda rows: connection.send((ADVANCE, rows)))
+            connection.send((MADE, made))
     except (EOFError, ConnectionError):
         return  # the command has ended
     except Exception as error:

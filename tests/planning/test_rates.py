@@ -13,12 +13,11 @@ def batch(sentences: int, seconds: float, length: int = 10) -> BatchCost:
     return BatchCost(
         sentences=sentences,
         seconds=seconds,
-        tokens=length * sentences,
         source_tokens=length * sentences,
-        charged=50 * length * sentences,
-        made=20 * length * sentences,
-        line_bytes=100 * sentences,
-        text_bytes=30 * sentences,
+        rows=sentences,
+        tokens=length * sentences,
+        evaluations={"charged": 50 * length * sentences, "made": 20 * length * sentences},
+        disk={"lines": 100 * sentences, "text": 30 * sentences},
     )
 
 
@@ -47,8 +46,8 @@ def test_workers_share_a_machine_and_then_take_more() -> None:
     assert five.seconds == pytest.approx(7 + 200 * 1.25 / 5)
     assert [one.machines for one in (alone, two, five)] == [1, 1, 3]
     assert [one.memory_bytes for one in (alone, two, five)] == [10**9, 2 * 10**9, 2 * 10**9]
-    assert alone.line_bytes == 100_000
-    assert alone.made == 200_000
+    assert alone.disk == {"lines": 100_000, "text": 30_000}
+    assert alone.evaluations["made"] == 200_000
 
 
 def test_slowdown_grows_evenly_up_to_what_was_tried() -> None:
@@ -86,3 +85,16 @@ def test_one_batch_tells_no_uncertainty() -> None:
     assert "5.00 sentences/s by one process" in text
     assert "1.60 times one" in text
     assert " ? " in text
+    assert "evaluations per token: 50.0 charged, 20.0 made" in text
+
+
+def test_relabelling_tells_rows_and_what_it_writes() -> None:
+    relabelled = batch(100, 20.0)._replace(
+        rows=300, evaluations={}, disk={"data": 10_000, "chunks": 30_000}
+    )
+    measured = rates(relabelled, together=1, slowdown=1.0)
+    text = as_text(measured, [project(measured, 41_000_000, 1)])
+    assert "translations 10.0 in 3.0 rows" in text
+    assert "evaluations" not in text and "at once" not in text
+    assert "4.1 GB" in text and "12.3 GB" in text
+    assert "data: the folder with scores; chunks: beside it" in text

@@ -1,6 +1,7 @@
 """Studies: sampled settings, grids, kills, and several commands on one storage."""
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ from fairseq_mcts.tuning.grid import Setting, Space, grid, parse_options
 from fairseq_mcts.tuning.objectives import Objective
 from fairseq_mcts.tuning.owners import is_lost, this_process
 from fairseq_mcts.tuning.proposals import Outcome, Proposal
+from fairseq_mcts.tuning.storage import explained_storage_errors
 from fairseq_mcts.tuning.study import StudyOptions, StudyProposals
+from fairseq_mcts.work import WorkError
 from tests.tuning.trials import score_of, trial
 
 pytest.importorskip("optuna")
@@ -161,6 +164,27 @@ def test_another_space_is_another_study(tmp_path: Path) -> None:
 def test_a_storage_that_cannot_be_opened_is_named(tmp_path: Path, url: str) -> None:
     with pytest.raises((ValueError, OSError), match=f"--storage {url}: "):
         open_study(tmp_path, storage=url)
+
+
+def test_a_full_disk_is_named_and_the_study_goes_on(tmp_path: Path) -> None:
+    """Files may not grow meanwhile, as under a quota."""
+    study = open_study(tmp_path, sampler="random", trials=60)
+    size = (tmp_path / "study.db").stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        with (
+            pytest.raises(WorkError, match=r"--storage URL: disk I/O error.*same command again"),
+            explained_storage_errors("URL"),
+        ):
+            work(study)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    finished = len(study.finished())
+    assert finished < 59
+    resumed = open_study(tmp_path, sampler="random", trials=60)
+    # the one under way is still this process's
+    assert len(work(resumed)) + finished in (59, 60)
 
 
 def test_who_is_there_and_who_is_lost() -> None:

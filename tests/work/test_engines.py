@@ -9,7 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from fairseq_mcts.work import Engine, Here, Job, Processes, Staff, WorkError, settings_digest
+from fairseq_mcts.work import (
+    Chunk,
+    DamagedChunkError,
+    Engine,
+    Here,
+    Job,
+    Processes,
+    Staff,
+    WorkError,
+    make_all,
+    settings_digest,
+)
 from tests.work.toy import NAMES, Squares, make_job
 
 ENGINES: list[Engine] = [Here(), Processes(1), Processes(2)]
@@ -60,6 +71,36 @@ def test_nothing_is_started_where_nothing_is_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=str)
+def test_the_next_task_may_depend_on_results(engine: Engine) -> None:
+    """2, 4, 16, 256: each is the square of the one before."""
+    with Staff(engine, Squares()) as staff:
+        workers = staff.workers()
+        assert workers.idle() >= 1 and not workers.is_busy()
+        workers.give(Chunk("toy", 0, range(2, 3)))
+        found = []
+        while workers.is_busy():
+            for chunk, arrays in workers.receive(lambda rows: None):
+                [square] = arrays["squares"].tolist()
+                found.append(square)
+                if square < 256:
+                    workers.give(Chunk("toy", chunk.number + 1, range(square, square + 1)))
+        assert found == [4, 16, 256]
+        assert workers.idle() >= 1
+
+
+def test_tasks_wait_for_workers() -> None:
+    with Staff(Processes(1), Squares()) as staff:
+        workers = staff.workers()
+        for number in range(3):
+            workers.give(Chunk("toy", number, range(number, number + 1)))
+        assert workers.idle() == 0
+        found = []
+        while workers.is_busy():
+            found += [chunk.number for chunk, _ in workers.receive(lambda rows: None)]
+    assert found == [0, 1, 2]
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=str)
 def test_what_work_refuses_is_said_before_anything_is_made(engine: Engine) -> None:
     with (
         Staff(engine, Squares(refused=True)) as staff,
@@ -73,7 +114,7 @@ def test_a_fault_of_a_worker_ends_the_command_with_its_traceback(tmp_path: Path)
         Staff(Processes(2), Squares(faulty=True)) as staff,
         pytest.raises(RuntimeError, match=r"(?s)a worker failed:.*ZeroDivisionError: a fault"),
     ):
-        list(staff.workers().make(make_job(tmp_path).chunks, lambda rows: None))
+        list(make_all(staff.workers(), make_job(tmp_path).chunks, lambda rows: None))
 
 
 def test_lost_workers_are_replaced_and_their_chunks_made(
@@ -95,7 +136,7 @@ def test_a_chunk_that_kills_every_worker_is_given_up(tmp_path: Path) -> None:
         Staff(Processes(1), Squares(deadly=(1,))) as staff,
         pytest.raises(WorkError, match=r"3 workers were lost at rows 4 to 7 of toy, .*SIGKILL"),
     ):
-        list(staff.workers().make(make_job(tmp_path).chunks, advanced.append))
+        list(make_all(staff.workers(), make_job(tmp_path).chunks, advanced.append))
     assert sum(advanced) == 4  # of the chunk before: what lost workers told is taken back
 
 
@@ -135,3 +176,19 @@ def _is_running(process: str) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_a_chunk_that_is_made_damaged_is_refused_at_last(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job, joins = make_job(tmp_path), []
+    job.store.begin(job.settings, {})
+
+    def join() -> None:
+        joins.append(job.store.finished())
+        raise DamagedChunkError(1, "chunk 1 is damaged")
+
+    with Staff(Here(), Squares()) as staff, pytest.raises(DamagedChunkError, match="chunk 1 is"):
+        job.complete(staff, join)
+    assert len(joins) == 2
+    assert capsys.readouterr().err.count("It is made again now") == 1

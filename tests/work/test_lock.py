@@ -48,6 +48,24 @@ def test_shards_work_together_but_not_the_same_twice(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_some_share_a_folder_but_not_with_one_that_wants_it_alone(tmp_path: Path) -> None:
+    with locked(tmp_path, Path("out"), shared=True):
+        with locked(tmp_path, Path("out"), shared=True):
+            pass
+        with (
+            pytest.raises(WorkError, match="out: another command is at work there"),
+            locked(tmp_path, Path("out")),
+        ):
+            pass
+    with (
+        locked(tmp_path, Path("out")),
+        pytest.raises(WorkError, match=f"process {os.getpid()} on"),
+        locked(tmp_path, Path("out"), shared=True),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_killed_command_holds_nothing(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(tmp_path)],

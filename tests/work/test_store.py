@@ -1,6 +1,7 @@
 """Chunks on disk: whole or not there, and of the right settings."""
 
 import os
+import re
 import resource
 from pathlib import Path
 
@@ -83,3 +84,38 @@ def test_removing_leaves_the_stores_of_other_splits(store: ChunkStore) -> None:
     assert other.is_begun() and not store.is_begun()
     other.remove()
     assert not other.folder.parent.exists()
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"settings": 3}', '{"origin": {}}', "\0\0"])
+def test_settings_that_tell_nothing_are_named(store: ChunkStore, content: str) -> None:
+    path = store.folder / "settings.json"
+    path.write_text(content)
+    with pytest.raises(WorkError, match=rf"^{path}: does not tell how the chunks beside it"):
+        store.refuse_other(SETTINGS)
+
+
+@pytest.mark.parametrize("name", ["chunk-copy.npz", "chunk-7.npz", "chunk-00000001 (1).npz"])
+def test_stray_files_are_named_and_kept(store: ChunkStore, name: str) -> None:
+    (store.folder / name).write_text("somebody's")
+    (store.folder / "notes.txt").write_text("are of no concern")
+    with pytest.raises(WorkError, match=f"{re.escape(name)}: is no chunk; move it out"):
+        store.finished()
+
+
+@pytest.mark.slow
+def test_any_flipped_byte_is_noticed_or_changes_nothing(store: ChunkStore) -> None:
+    scores = np.arange(50.0)
+    store.write(1, SETTINGS, {"scores": scores})
+    whole = store.path(1).read_bytes()
+    noticed = 0
+    for place in range(len(whole)):
+        content = bytearray(whole)
+        content[place] ^= 0x55
+        store.path(1).write_bytes(content)
+        try:
+            found = store.read(1, DIGEST, ("scores",))["scores"]
+        except DamagedChunkError:
+            noticed += 1
+        else:
+            assert np.array_equal(found, scores)
+    assert noticed > len(whole) * 0.6  # the rest is what archives say twice, and dates
