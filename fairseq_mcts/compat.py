@@ -62,6 +62,10 @@ class UnsafeCheckpointError(pickle.UnpicklingError):
     """A checkpoint holds objects that fairseq never puts there; loading them could run code."""
 
 
+class DamagedCheckpointError(ValueError, pickle.UnpicklingError):
+    """A file that holds no checkpoint, or half of one."""
+
+
 @dataclass(frozen=True)
 class Fix:
     """How to mend a fault of the environment in the running process."""
@@ -151,6 +155,8 @@ def _allow_fairseq_checkpoints() -> None:
                 state = load(path, *args, **kwargs)
         except pickle.UnpicklingError as error:
             raise _explained(path, error) from error
+        except (EOFError, RuntimeError, LookupError, AttributeError, TypeError) as error:
+            raise _damaged(path, error) from error
         if _is_trusted(path):
             _trusted_texts.update(_texts_in([state.get("args"), state.get("cfg")]))
         _read_literals_instead_of_eval()  # of modules too that came after the plugin
@@ -178,11 +184,16 @@ def _is_trusted(path: str) -> bool:
     return Path(path).resolve() in [Path(name).resolve() for name in trusted if name]
 
 
+def _damaged(path: str, error: Exception) -> DamagedCheckpointError:
+    what = f"{type(error).__name__}: {error}".partition("\n")[0].partition(". ")[0]
+    return DamagedCheckpointError(f"{path}: is no whole checkpoint ({what})")
+
+
 def _explained(path: str, error: pickle.UnpicklingError) -> pickle.UnpicklingError:
     """Says which class was refused and what a user who trusts the file can do."""
     found = re.search(r"GLOBAL (\S+)", str(error))
-    if found is None:  # a damaged file rather than a forbidden class: torch's message says more
-        return error
+    if found is None:  # a damaged file rather than a forbidden class
+        return _damaged(path, error)
     return UnsafeCheckpointError(
         f"{path} holds an object of {found.group(1)}, which fairseq checkpoints do not contain; "
         "loading it could run code from the file. If you trust where the file comes from, allow "

@@ -12,12 +12,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.browsing import start_browser
+from tests.toy_encoder import save_toy_encoder
 
 # Set before transformers is imported: a test that asks the network must fail at once.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 # Set before torch is imported: on a busy machine more threads than cores cost far more than one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Some virtual machines announce instructions for bf16 that they lack: processes would end there.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
 # Processes that train together meet on this machine, whatever its name resolves to.
 os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
 
@@ -98,25 +101,9 @@ def toy_pairs() -> ParallelTexts:
 
 @pytest.fixture(scope="session")
 def toy_encoder(tmp_path_factory: pytest.TempPathFactory, toy_pairs: ParallelTexts) -> Path:
-    """A real BertModel folder with random weights: its scores mean nothing, its code path all."""
-    import torch
-    from transformers import BertConfig, BertModel
-
-    from examples.demo.wordpieces import build_vocabulary, save_tokenizer
-
+    """A real BertModel folder with random weights."""
     folder = tmp_path_factory.mktemp("encoders") / "toy-encoder"
-    vocabulary = build_vocabulary([*toy_pairs.sources, *toy_pairs.targets], max_words=60)
-    tokenizer = save_tokenizer(vocabulary, folder, max_tokens=64)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=64,
-    )
-    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    save_toy_encoder(folder, [*toy_pairs.sources, *toy_pairs.targets])
     return folder
 
 

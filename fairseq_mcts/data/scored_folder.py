@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 from fairseq.data import data_utils, indexed_dataset
 
+from fairseq_mcts.data.token_checks import check_sentences
 from fairseq_mcts.data.token_file import TokenFileWriter, TokenRows
 
 Scores = npt.NDArray[np.float32]
@@ -105,7 +106,7 @@ def open_scored_split(names: SplitNames) -> ScoredSplit:
             "fairseq-mcts-relabel"
         )
     record = read_record(names)
-    scores: Scores = np.load(names.score, mmap_mode="r")
+    scores: Scores = _mapped(names.score)
     if scores.dtype != np.float32 or scores.ndim != 1:
         raise ScoredDataError(
             f"{names.score}: expected float32 [N], found {scores.dtype} {list(scores.shape)}"
@@ -114,6 +115,7 @@ def open_scored_split(names: SplitNames) -> ScoredSplit:
     for prefix in (names.source, names.sample, names.reference):
         if not indexed_dataset.dataset_exists(str(prefix), impl="mmap"):
             raise ScoredDataError(f"{prefix}.bin or .idx is missing")
+        check_sentences(prefix, None)
         opened.append(data_utils.load_indexed_dataset(str(prefix), None, "mmap"))
         if len(opened[-1]) != len(scores):
             raise ScoredDataError(
@@ -129,6 +131,14 @@ def open_scored_split(names: SplitNames) -> ScoredSplit:
     return ScoredSplit(sources, samples, references, scores, rows, record)
 
 
+def _mapped(path: Path) -> npt.NDArray[Any]:
+    try:
+        array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ScoredDataError(f"{path}: is no whole file of numbers ({error})") from error
+    return array
+
+
 def _open_rows(
     names: SplitNames,
     sample_sizes: npt.NDArray[np.int32],  # [N], eos counted
@@ -136,7 +146,7 @@ def _open_rows(
 ) -> Rows | None:
     if not names.rows.is_file():
         return None
-    rows: Rows = np.load(names.rows, mmap_mode="r")
+    rows: Rows = _mapped(names.rows)
     if rows.dtype != ROW or rows.shape != sample_sizes.shape:
         raise ScoredDataError(
             f"{names.rows}: expected {ROW} [{len(sample_sizes)}], found {rows.dtype} "

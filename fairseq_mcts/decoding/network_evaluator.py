@@ -14,7 +14,7 @@ from fairseq_mcts.decoding.member import Member
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, index_tensor, make_step_batch
 from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.search.evaluator import Answers, Question, Requests, without_policies
-from fairseq_mcts.search.faults import find_fault
+from fairseq_mcts.search.faults import FaultySentenceError, find_faults
 from fairseq_mcts.search.tree import Bool, Tree, prefix_tokens
 
 
@@ -140,12 +140,13 @@ class NetworkEvaluator:
     def _check(self, tree: Tree, requests: Requests, question: Question, answers: Answers) -> None:
         """Refuses NaN and dead ends: the search would go on with nonsense."""
         wants_actions = question.policy and question.actions > 0
-        found = find_fault(requests, answers, wants_actions=wants_actions)
-        if found is not None:
-            row, fault = found
-            [prefix] = prefix_tokens(tree, requests.slots[[row]])
-            place = f"sentence {requests.sentences[row]} of the batch, prefix {prefix}"
-            raise ValueError(f"{fault} at {place}")
+        faults = find_faults(requests, answers, wants_actions=wants_actions)
+        if faults:
+            prefixes = prefix_tokens(tree, requests.slots[[row for row, _ in faults]])
+            reasons: dict[int, str] = {}
+            for (row, fault), prefix in zip(faults, prefixes, strict=True):
+                reasons.setdefault(int(requests.sentences[row]), f"{fault} after {list(prefix)}")
+            raise FaultySentenceError(reasons)
 
 
 def unfinished_rows(features: Tensor, finished: Bool) -> Tensor:

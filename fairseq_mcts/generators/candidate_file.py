@@ -6,10 +6,13 @@ One line a sentence:
      "hypotheses": [{"text": "…", "tokens": ["▁Ein", …], "logprob": -3.2, "likelihood": 0.7,
                      "score": 0.81, "value": null, "metric": 0.81, "weight": 3.0, "visits": []}]}
 
-Of fairseq's own beam search there are no counts and no metric, and `score` is what it ranks by.
+Of fairseq's own beam search there are no counts and no metric, and `score` is what it ranks by. A
+sentence whose search has failed (--skip-failed) has an entry `failed`, which says why; an empty
+translation in its place has null for what it has not.
 """
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,9 +50,12 @@ class CandidateLines:
         counts: dict[str, Any] = {}
         if found and "evaluations" in found[0]:
             counts = found[0]["evaluations"]._asdict()
+        # of sentences whose search has failed alone, so that others are as they always were
+        failed = {"failed": found[0]["failed"]} if found and found[0].get("failed") else {}
         return {
             "search": self._search,
             **counts,
+            **failed,
             "hypotheses": [hypothesis_record(one, texts.target, self._dictionary) for one in found],
         }
 
@@ -91,8 +97,15 @@ class CandidateFile:
             new = [number for number in several if number not in self._written]
             self._written.update(new)
             lines += [self._lines.line(number, content) for number in new]
-        with self._path.open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in lines)
+        except OSError as error:
+            raise ValueError(f"--search-json {self._path}: can't write there: {error}") from error
+
+
+def _number(given: float) -> float | None:
+    return given if math.isfinite(given) else None  # JSON has no infinity
 
 
 def hypothesis_record(one: dict[str, Any], text: TextDecoder, dictionary: Any) -> dict[str, Any]:
@@ -104,9 +117,9 @@ def hypothesis_record(one: dict[str, Any], text: TextDecoder, dictionary: Any) -
     return {
         "text": text.decode(tokens),
         "tokens": [dictionary[token] for token in tokens],
-        "logprob": logprob,
+        "logprob": _number(logprob),
         "likelihood": likelihood(logprob, len(tokens)),
-        "score": float(score),
+        "score": _number(float(score)),
         "value": one.get("value"),
         "metric": one.get("metric"),
         "weight": one.get("weight", 1.0),

@@ -14,7 +14,7 @@ from fairseq_mcts.generators.decoder_flags import (
     flag,
     metric_settings,
 )
-from fairseq_mcts.generators.fairseq_options import refuse_unsupported
+from fairseq_mcts.generators.fairseq_options import refuse_impossible, refuse_unsupported
 from fairseq_mcts.search.decoder import Decoder
 from fairseq_mcts.search.registry import decoder_names
 
@@ -36,6 +36,7 @@ def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) 
     `generation` holds fairseq's generation options and `defaults` their defaults.
     """
     decoder = decoder_from_settings(settings)
+    refuse_impossible(generation)
     if decoder.is_fairseqs_own:
         # a scorer that compares with the source may need the text, whatever decodes
         refused = (*OF_SEARCHES, *OF_VALUES, *OF_TREES, *OF_RECORDS, "search_metric")

@@ -1,13 +1,20 @@
 """fairseq's own beam search, counted; with GNMT's length normalisation if wanted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
+import torch
 from fairseq.sequence_generator import SequenceGenerator
+from torch import Tensor
 
 from fairseq_mcts.generators import output_lines
+from fairseq_mcts.generators.failures import Failure, Rescuer, Retrying
+from fairseq_mcts.generators.output_lines import PrintedHypothesis
+from fairseq_mcts.generators.search_generator import SearchGenerator, printed_number
 from fairseq_mcts.generators.statistics import DecodingStatistics
 from fairseq_mcts.search import Decoder
+from fairseq_mcts.search.faults import FaultySentenceError
 
 
 class GnmtBeamGenerator(SequenceGenerator):  # type: ignore[misc]
@@ -34,33 +41,99 @@ def build_fairseq_beam(
     build: Callable[[type | None], SequenceGenerator],
     decoder: Decoder[Any],
     generator_class: type | None,
+    greedy: Callable[[], SearchGenerator],
+    *,
+    skip_failed: bool,
 ) -> SequenceGenerator:
-    """fairseq's generator, which `build` makes of the class it is given, as `decoder` sets it."""
+    """fairseq's generator, which `build` makes of the class it is given, as `decoder` sets it.
+
+    `greedy` makes what answers sentences whose search has failed, with `skip_failed`.
+    """
     if decoder.options.normalization == "gnmt":
         if generator_class is not None:
             raise ValueError(f"{generator_class.__name__}: does not normalise as GNMT does")
         generator_class = GnmtBeamGenerator
     generator = build(generator_class)
-    _count_evaluations(generator, DecodingStatistics(decoder.name))
+    generator.statistics = DecodingStatistics(decoder.name)
+    _count_evaluations(generator)
+    generator.generate = _ForgivingGenerate(generator, greedy, skip_failed=skip_failed)
     output_lines.install(generator.statistics)
     return generator
 
 
-def _count_evaluations(generator: SequenceGenerator, statistics: DecodingStatistics) -> None:
-    """Counts the decoder rows that fairseq's generator evaluates; it remembers none of them."""
-    forward_decoder, generate = generator.model.forward_decoder, generator.generate
+def _count_evaluations(generator: SequenceGenerator) -> None:
+    """Counts the decoder rows that fairseq's generator evaluates; it remembers none of them.
+
+    It takes NaN for an impossible token, and goes on: here it is noticed.
+    """
+    statistics, forward_decoder = generator.statistics, generator.model.forward_decoder
 
     def counting_decoder(tokens: Any, *args: Any, **options: Any) -> Any:
         statistics.charged += len(tokens)
         statistics.made += len(tokens)
-        return forward_decoder(tokens, *args, **options)
+        logprobs, attention = forward_decoder(tokens, *args, **options)
+        if torch.isnan(logprobs[..., 0]).any():  # of one token: they are normalised together
+            raise FaultySentenceError({}, "the network's policy holds NaN")
+        return logprobs, attention
 
-    def counting_generate(models: Any, sample: dict[str, Any], **options: Any) -> Any:
-        finished = generate(models, sample, **options)
-        statistics.sentences += len(finished)
-        statistics.tokens += sum(len(hypotheses[0]["tokens"]) for hypotheses in finished)
+    generator.model.forward_decoder = counting_decoder
+
+
+class _ForgivingGenerate:
+    """`generate` of fairseq's generator, in smaller batches where one does not fit or fails."""
+
+    def __init__(
+        self,
+        generator: SequenceGenerator,
+        greedy: Callable[[], SearchGenerator],
+        *,
+        skip_failed: bool,
+    ) -> None:
+        self._statistics: DecodingStatistics = generator.statistics
+        self._pad, self._eos = generator.pad, generator.eos
+        self._generate = generator.generate
+        self._greedy = cache(greedy)  # made once it is needed
+        self._skips = skip_failed
+        self._retrying: Retrying[Any] = Retrying()
+
+    def __call__(self, models: Any, sample: dict[str, Any], **options: Any) -> Any:
+        batch = sample["net_input"]["src_tokens"]  # [B, S]
+
+        def search(places: Sequence[int], *, ahead: bool) -> Any:
+            if len(places) == len(batch):
+                return self._generate(models, sample, **options)
+            rows = torch.tensor(places, device=batch.device)
+            chosen = {name: _rows_of(one, rows, len(batch)) for name, one in options.items()}
+            return self._generate(models, _rows_of(sample, rows, len(batch)), **chosen)
+
+        def failed(place: int, failure: Failure) -> Any:
+            forced = options.get("prefix_tokens")
+            prefix = () if forced is None else forced[place][forced[place] != self._pad].tolist()
+            source = batch[place][batch[place] != self._pad]
+            return self._answer(printed_number(sample, place), source, prefix, place, failure)
+
+        finished = self._retrying.run(len(batch), search, failed)
+        self._statistics.sentences += len(finished)
+        self._statistics.tokens += sum(len(hypotheses[0]["tokens"]) for hypotheses in finished)
         return finished
 
-    generator.statistics = statistics
-    generator.model.forward_decoder = counting_decoder
-    generator.generate = counting_generate
+    def _answer(
+        self, name: str, source: Tensor, prefix: Sequence[int], place: int, failure: Failure
+    ) -> list[PrintedHypothesis]:
+        rescuer = Rescuer(
+            self._skips, lambda _: self._greedy().greedy_translation(source, prefix), self._eos
+        )
+        answer = rescuer.answer(place, f"sentence {name}", failure)
+        self._statistics.failures.append((name, str(answer.failed)))
+        return [
+            self._greedy().packed(one, source.device, answer.failed) for one in answer.hypotheses
+        ]
+
+
+def _rows_of(given: Any, rows: Tensor, batch: int) -> Any:
+    """Some rows of a sample, or of an option, of `batch` sentences."""
+    if isinstance(given, dict):
+        return {name: _rows_of(one, rows, batch) for name, one in given.items()}
+    if isinstance(given, Tensor) and given.dim() and len(given) == batch:
+        return given[rows]
+    return given

@@ -1,5 +1,7 @@
 """fairseq's own generation options that the searches refuse; all others they honour."""
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 from fairseq_mcts.generators.decoder_flags import flag, flags_instead_of
@@ -28,6 +30,27 @@ REFUSED: dict[str, str | None] = {
     "retain_dropout_modules": "the searches remember evaluations",
     "decoding_format": "only refinement models have one",
 }
+
+
+#: what the numbers among fairseq's options must be, whichever decoder reads them
+_NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
+    "nbest": (lambda given: given >= 1, "must be at least 1"),
+    "beam": (lambda given: given >= 1, "must be at least 1"),
+    "min_len": (lambda given: given >= 0, "must not be negative"),
+    "no_repeat_ngram_size": (lambda given: given >= 0, "must be 0 (off) or more"),
+    "max_len_a": (math.isfinite, "must be a number"),
+    "lenpen": (math.isfinite, "must be a number"),
+    "unkpen": (math.isfinite, "must be a number"),
+    "temperature": (lambda given: 0 < given < math.inf, "must be a number greater than 0"),
+}
+
+
+def refuse_impossible(generation: Any) -> None:
+    """Refuses numbers that no decoder could do anything with."""
+    for name, (is_fine, complaint) in _NUMBERS.items():
+        given = getattr(generation, name, None)
+        if given is not None and not is_fine(given):
+            raise ValueError(f"{flag(name)} {given}: {complaint}")
 
 
 def refuse_unsupported(search: str, generation: Any, defaults: Any) -> None:

@@ -6,8 +6,10 @@ they are being printed, and the commands' `print` says more once it has printed 
 
     V-<id>  value of the finished sentence by the network
     M-<id>  metric of the finished sentence, where the search goes by the metric
+    R-<id>  what the sentence's hypotheses are ranked by, where that is neither of the two
     N-<id>  visits of each token when it was chosen (MCTS)
     W-<id>  inclusion weight (samples without replacement)
+    F-<id>  the search of the sentence failed: why, and what answers it (--skip-failed)
     X-<id>  a warning: the value has read the reference (--cheating-value)
     Q-<id>  network evaluations of the sentence: charged by the paper's rule, and made
 
@@ -76,7 +78,7 @@ class _Summary(logging.Filter):
         if self.statistics is not None and record.getMessage().startswith(_END_OF_RUN):
             for line in self.statistics.summary():
                 logger.info(line)
-            for line in self.warnings():
+            for line in (*self.statistics.warnings(), *self.warnings()):
                 logger.warning(line)
         return True
 

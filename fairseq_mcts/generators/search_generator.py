@@ -4,8 +4,9 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
 from fairseq_mcts.decoding.member import Member, make_members
-from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator, SearchMemoryError
+from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator
 from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.generators.batch_progress import BatchProgress, Finished, counting
+from fairseq_mcts.generators.failures import Answer, Failure, Rescuer, Retrying
 from fairseq_mcts.generators.output_lines import PrintedHypothesis
 from fairseq_mcts.generators.search_metric import SearchMetric, SearchUtility
 from fairseq_mcts.generators.search_record import SearchRecord
@@ -25,7 +27,7 @@ from fairseq_mcts.generators.tree_recorder import TreeRecorder, WatchedSentence
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoders
 from fairseq_mcts.models.network import Network
-from fairseq_mcts.search import Decoder, Hypothesis, Run, run_decoder
+from fairseq_mcts.search import Decoder, Hypothesis, Run, make_decoder, run_decoder
 from fairseq_mcts.search.compiled import announce_compilation
 from fairseq_mcts.search.constraints import make_constraints
 
@@ -72,6 +74,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         value_caution: float = 0.0,
         cheating_value: bool = False,
         translate_empty: bool = True,
+        skip_failed: bool = False,
         trees: TreeRecorder | None = None,
         record: SearchRecord | None = None,
     ) -> None:
@@ -80,7 +83,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         Values are read `value_caution` standard deviations below their means.
         `cheating_value` lets the value read the reference instead of the source: no
         translation system, but an analysis of what a better value would bring.
-        Unless `translate_empty`, a source without a token has an empty translation."""
+        Unless `translate_empty`, a source without a token has an empty translation. A sentence
+        whose search fails stops the run, or with `skip_failed` is answered otherwise."""
         super().__init__(
             models,
             tgt_dict,
@@ -101,11 +105,13 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         self._value_caution = value_caution
         self._cheating_value = cheating_value
         self._translate_empty = translate_empty
+        self._skip_failed = skip_failed
         self.trees = trees
         self.record = record
         self.progress: BatchProgress | None = None  # who wants to know how far a batch is
         self._finished: Finished | None = None  # of the batch at work
-        self._largest_batch: int | None = None  # once a larger one did not fit
+        self._retrying: Retrying[Answer] = Retrying()
+        self._greedy: SearchGenerator | None = None  # once a search has failed
         self._kept: _KeptMembers | None = None
         penalties = ((self.unk, limits.unk_penalty),) if limits.unk_penalty else ()
         self._vocabulary = Vocabulary(self.eos, self.pad, (self.pad,), penalties)
@@ -138,18 +144,38 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             if self.progress is not None:
                 self._finished = stack.enter_context(self.progress(len(sentences)))
                 stack.callback(setattr, self, "_finished", None)
-            results = self._translate(sentences, bos_token)
+            answers = self._translate(sentences, bos_token, partial(printed_number, sample))
         if self.trees is not None:
             self.trees.write()
         return [
-            [self._packed(one, src_tokens.device) for one in hypotheses] for hypotheses in results
+            [self.packed(one, src_tokens.device, answer.failed) for one in answer.hypotheses]
+            for answer in answers
         ]
 
     @torch.no_grad()
     def translate(self, sources: Sequence[Tensor]) -> list[list[Hypothesis]]:
         """Hypotheses of sentences that are not padded, each a tensor of its tokens."""
         device = next(self.model.models[0].parameters()).device
-        return self._translate([_Sentence(source.to(device)) for source in sources], None)
+        sentences = [_Sentence(source.to(device)) for source in sources]
+        return [one.hypotheses for one in self._translate(sentences, None, str)]
+
+    def greedy_translation(
+        self, source: Tensor, prefix: Sequence[int] = (), bos_token: int | None = None
+    ) -> Hypothesis:
+        """What the policy alone says, for a sentence whose search has failed."""
+        if self._greedy is None:
+            self._greedy = SearchGenerator(
+                list(self.model.models),
+                self.tgt_dict,
+                value_models=[],
+                decoder=make_decoder("beam", {"beam": 1}),
+                limits=replace(self._limits, n_best=1),
+                seed=self._seed,
+                max_bytes=self._max_bytes,
+                translate_empty=self._translate_empty,
+            )
+        [answer] = self._greedy._translate([_Sentence(source, prefix)], bos_token, str)
+        return answer.hypotheses[0]
 
     def _references(self, sample: dict[str, Any]) -> list[Tensor]:
         if sample.get("target") is None:
@@ -157,31 +183,46 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         return _without_padding(sample["target"], self.pad)
 
     def _translate(
-        self, sentences: list["_Sentence"], bos_token: int | None
+        self, sentences: list["_Sentence"], bos_token: int | None, name: Callable[[int], str]
+    ) -> list[Answer]:
+        """Searches all sentences, in smaller batches if all together need too much memory.
+
+        `name` tells how the output calls a sentence, by its place.
+        """
+        rescuer = Rescuer(
+            self._skip_failed,
+            lambda place: self.greedy_translation(
+                sentences[place].source, sentences[place].prefix, bos_token
+            ),
+            self.eos,
+        )
+
+        def search(places: Sequence[int], *, ahead: bool) -> list[Answer]:
+            chosen = [sentences[place] for place in places]
+            return [Answer(one) for one in self._search_twice(chosen, bos_token, ahead=ahead)]
+
+        def failed(place: int, failure: Failure) -> Answer:
+            answer = rescuer.answer(place, f"sentence {name(place)}", failure)
+            self.statistics.failures.append((name(place), str(answer.failed)))
+            if self._finished is not None:
+                self._finished(1)
+            return answer
+
+        answers = self._retrying.run(len(sentences), search, failed)
+        self.statistics.add_results([one.hypotheses for one in answers], self._limits.n_best)
+        return answers
+
+    def _search_twice(
+        self, sentences: list["_Sentence"], bos_token: int | None, *, ahead: bool
     ) -> list[list[Hypothesis]]:
-        """Searches all sentences, in smaller batches if all together need too much memory."""
-        size = min(len(sentences), self._largest_batch or len(sentences))
-        results: list[list[Hypothesis]] = []
-        while len(results) < len(sentences):
-            holds_memory = self._kept is not None
-            try:
-                results += self._search(sentences[len(results) :][:size], bos_token)
-            except (SearchMemoryError, torch.cuda.OutOfMemoryError) as error:
-                if holds_memory and isinstance(error, torch.cuda.OutOfMemoryError):
-                    continue  # once more without what was kept of the batch before
-                if size == 1:
-                    cause = "the device's memory"
-                    if isinstance(error, SearchMemoryError):
-                        cause = "--search-memory"
-                    raise SearchMemoryError(
-                        f"{cause} is too little for a single sentence: {error}"
-                    ) from error
-                size = self._largest_batch = size // 2
-        self.statistics.add_results(results)
-        return results
+        """A device without memory gets a second chance, without what the last batch has kept."""
+        if self._kept is not None:
+            with suppress(torch.cuda.OutOfMemoryError):
+                return self._search(sentences, bos_token, ahead=ahead)
+        return self._search(sentences, bos_token, ahead=ahead)
 
     def _search(
-        self, sentences: list["_Sentence"], bos_token: int | None
+        self, sentences: list["_Sentence"], bos_token: int | None, *, ahead: bool = True
     ) -> list[list[Hypothesis]]:
         begun = time.perf_counter()
         members = self._take_members()
@@ -225,7 +266,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             watcher=None if self.trees is None else self.trees.watch(watched),
             recorder=record,
             highest_value=evaluator.highest_value if self._uses_value else math.inf,
-            efficient_rows=EFFICIENT_ROWS,
+            efficient_rows=EFFICIENT_ROWS if ahead else 0,
         )
         metric = self._search_metric(sources)
         if self._finished is None:
@@ -309,13 +350,17 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         made = SearchUtility if self._decoder.compares_finished else SearchMetric
         return made(self._metric, texts.target, decoded)
 
-    def _packed(self, hypothesis: Hypothesis, device: torch.device) -> PrintedHypothesis:
+    def packed(
+        self, hypothesis: Hypothesis, device: torch.device, failed: str | None
+    ) -> PrintedHypothesis:
         """A hypothesis in fairseq's form."""
         length = len(hypothesis.tokens)
         scored = self._decoder.scores_finished
-        lines = []
+        lines = [] if failed is None else [("F", failed)]
         if hypothesis.value is not None:
             lines.append(("M" if scored else "V", f"{hypothesis.value:.6f}"))
+        if hypothesis.score != hypothesis.value:  # else that line has said it
+            lines.append(("R", f"{hypothesis.score:.6f}"))
         if hypothesis.visits:
             lines.append(("N", " ".join(map(str, hypothesis.visits))))
         if self._decoder.reports_weights:
@@ -337,6 +382,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
                 "weight": hypothesis.weight,
                 "search_score": hypothesis.score,
                 "evaluations": hypothesis.evaluations,
+                "failed": failed,
             },
             lines,
         )
@@ -368,8 +414,16 @@ def _without_padding(tokens: Tensor, pad: int) -> list[Tensor]:
 def sentence_numbers(sample: dict[str, Any]) -> list[tuple[int, ...]]:
     """[B] the numbers that fairseq prints for the sentences of a sample."""
     if "line_numbers" in sample:  # from the task, where fairseq keeps them to itself
-        return sample["line_numbers"]
+        numbers: list[tuple[int, ...]] = sample["line_numbers"]()
+        return numbers
     return [(number,) for number in sample["id"].tolist()]
+
+
+def printed_number(sample: dict[str, Any], place: int) -> str:
+    """How the output calls the sentence in this place of a sample."""
+    if "line_numbers" not in sample and "id" not in sample:
+        return f"{place} of the batch"
+    return ", ".join(map(str, sentence_numbers(sample)[place]))
 
 
 def _watched(sentences: Sequence[_Sentence]) -> list[WatchedSentence]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fairseq_mcts.metrics.base import FloatArray, Group, Metric, with_sources
 from fairseq_mcts.metrics.checks import BadScoreError, check_scores
 from fairseq_mcts.metrics.text import TextDecoder
+from fairseq_mcts.search.faults import FaultySentenceError
 from fairseq_mcts.search.scorer import Candidate, Comparison
 
 
@@ -37,9 +38,13 @@ class SearchMetric:
         try:
             check_scores(self._metric, scores, texts, others)
         except BadScoreError as error:
-            raise ValueError(
-                f"--search-metric {self._metric.name}: the score {error.score} is {error}"
-            ) from error
+            reason = f"--search-metric {self._metric.name}: the score {error.score} is {error}"
+            faulty = {
+                sentences[row]: f"--search-metric {self._metric.name}: gives {scores[row]} for "
+                f"{texts[row]!r}"
+                for row in error.rows
+            }
+            raise FaultySentenceError(faulty, reason) from error
         return scores
 
 

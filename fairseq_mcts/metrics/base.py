@@ -75,6 +75,8 @@ class Metric(ABC):
     reads_source: bool = False
     #: whether it can compare with the mean of several texts (`aggregated`)
     aggregates: bool = False
+    #: whether `statistics` of a sentence depend on the other sentences of the corpus
+    needs_whole_corpus: bool = False
 
     def __init__(self, config: MetricConfig) -> None:
         self.config = config

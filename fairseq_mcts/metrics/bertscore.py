@@ -74,6 +74,7 @@ class BertScore(Metric):
             raise ValueError(f"{self.name}: baseline_file is given but rescale is off")
         if not config.clamp:
             self.range = (float("-inf"), float("inf"))
+        self.needs_whole_corpus = config.idf and config.idf_file is None
         self._pairs = _pair_scorer(config)
         self._idf_source: str | None = None
         if config.idf_file is not None:

@@ -8,14 +8,17 @@ from fairseq_mcts.metrics.base import Metric
 
 
 class BadScoreError(ValueError):
-    """A score that no metric may give; which texts it is of."""
+    """Scores that no metric may give; which texts the first of them is of."""
 
-    def __init__(self, metric: Metric, score: float, hypothesis: str, other: str) -> None:
+    def __init__(
+        self, metric: Metric, rows: Sequence[int], score: float, hypothesis: str, other: str
+    ) -> None:
         low, high = metric.range
         super().__init__(
             f"no number in [{low}, {high}]; hypothesis: {hypothesis!r}; {metric.compares_with}: "
             f"{other!r}"
         )
+        self.rows = rows  # of all such scores
         self.score = score
         self.other = other
 
@@ -33,4 +36,5 @@ def check_scores(
     bad = np.flatnonzero(~((numbers >= np.float32(low)) & (numbers <= np.float32(high))))
     if len(bad):
         first = int(bad[0])
-        raise BadScoreError(metric, scores[first], hypotheses[first], others[first])
+        texts = (hypotheses[first], others[first])
+        raise BadScoreError(metric, bad.tolist(), scores[first], *texts)

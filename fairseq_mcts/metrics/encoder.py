@@ -25,6 +25,9 @@ _WANTED = (
 # Tokenizers whose fast and slow versions give the same ids; bert-score uses the slow one, and for
 # RoBERTa and GPT-2 the two differ (the slow one is asked to add a leading space).
 _FAST_TOKENIZERS = {"BertTokenizerFast", "DistilBertTokenizerFast", "ElectraTokenizerFast"}
+# Unless told so, transformers asks on stdin whether Python files of the folder may be run: there
+# may be lines to translate, of which "y" means yes.
+_NO_CODE = {"trust_remote_code": False}
 # With transformers 5 `BertTokenizerFast` maps every word of a vocab.txt to [UNK], silently.
 _FIRST_UNSUPPORTED_MAJOR = 5
 
@@ -88,11 +91,12 @@ def load_encoder(name: str, layer: int | None = None, device: str | None = None)
     location = os.path.expanduser(name)
     with _quiet_transformers():
         try:
-            config = transformers.AutoConfig.from_pretrained(location)
-            tokenizer = transformers.AutoTokenizer.from_pretrained(location, use_fast=True)
+            _refuse_code(name, transformers.PretrainedConfig.get_config_dict(location)[0])
+            config = transformers.AutoConfig.from_pretrained(location, **_NO_CODE)
+            tokenizer = _load_tokenizer(location, use_fast=True)
             fast = type(tokenizer).__name__ in _FAST_TOKENIZERS
             if not fast:
-                tokenizer = transformers.AutoTokenizer.from_pretrained(location, use_fast=False)
+                tokenizer = _load_tokenizer(location, use_fast=False)
             depth = int(config.num_hidden_layers)
             chosen = default_layer(name, depth) if layer is None else layer
             if not 1 <= chosen <= depth:
@@ -111,6 +115,26 @@ def load_encoder(name: str, layer: int | None = None, device: str | None = None)
         fast_tokenizer=fast,
         max_tokens=_longest_input(tokenizer, config),
     )
+
+
+def _refuse_code(name: str, settings: Any) -> None:
+    """Refuses a configuration that lets code in although transformers is told not to.
+
+    Versions 4.56 to 5.2 take attention from any repository that config.json names (CVE-2026-4372),
+    and a config.json may allow the code of models within models (CVE-2026-5241).
+    """
+    if isinstance(settings, dict):
+        for key, value in settings.items():
+            from_repository = "attn_implementation" in key and "/" in str(value)
+            if from_repository or (key == "trust_remote_code" and value):
+                raise ValueError(
+                    f"the encoder {name}: its config.json has {key} = {value!r}, which would run "
+                    "code from elsewhere; remove the entry if you trust the rest"
+                )
+    entries = settings.values() if isinstance(settings, dict) else settings
+    if isinstance(settings, (dict, list)):
+        for one in entries:
+            _refuse_code(name, one)
 
 
 def default_layer(name: str, depth: int) -> int:
@@ -153,6 +177,10 @@ def _weight_files(folder: Path) -> list[Path]:
     return sorted(found)
 
 
+def _load_tokenizer(location: str, *, use_fast: bool) -> Any:
+    return transformers.AutoTokenizer.from_pretrained(location, use_fast=use_fast, **_NO_CODE)
+
+
 def _load_model(location: str, config: Any, layer: int) -> nn.Module:
     """The encoder's lower layers only: those above the chosen one would be computed for nothing."""
     config.num_hidden_layers = layer
@@ -160,7 +188,13 @@ def _load_model(location: str, config: Any, layer: int) -> nn.Module:
         config.encoder_layers = layer
     encoder_only = {"t5": "T5EncoderModel", "mt5": "MT5EncoderModel"}.get(config.model_type)
     loader: Any = getattr(transformers, encoder_only or "AutoModel")
-    model: nn.Module = loader.from_pretrained(location, config=config)
+    try:
+        model: nn.Module = loader.from_pretrained(location, config=config, **_NO_CODE)
+    except OSError:  # a folder without weights
+        raise
+    except Exception as error:  # a damaged file fails in any way
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise ValueError(f"the weights of the encoder {location} can't be read ({what})") from error
     has_decoder = config.is_encoder_decoder and encoder_only is None
     return model.get_encoder() if has_decoder else model  # type: ignore[operator]
 

@@ -68,6 +68,19 @@ def text_decoders(
     return TextDecoders(source, target)
 
 
+def refuse_stray_surrogates(text: str) -> None:
+    """Refuses what no file can hold: tokenizers end on it with errors that name nothing.
+
+    Python makes it of bytes that are no UTF-8, and JSON of \\ud800 alone.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"character {error.start} is half of a surrogate pair, which is no text: {text[:40]!r}"
+        ) from error
+
+
 def _refuse_bare_subwords(dictionary: Any) -> None:
     """Refuses subwords without a BPE: metrics would see text that nobody writes."""
     symbols: Sequence[str] = getattr(dictionary, "symbols", ())

@@ -6,7 +6,7 @@ import numpy as np
 
 from fairseq_mcts.data.scored_folder import ScoredRows, SplitNames
 from fairseq_mcts.data.token_file import TokenRows
-from fairseq_mcts.work import Arrays, ChunkStore
+from fairseq_mcts.work import Arrays, ChunkStore, DamagedChunkError
 
 FOLDER = "relabel-chunks"  # inside the output folder, until the merge
 _SENTENCES = ("sources", "samples", "references")
@@ -55,4 +55,24 @@ def read_rows(store: ChunkStore, chunk: int, digest: str) -> ScoredRows:
     sources, samples, references = (
         TokenRows(arrays[f"{name}.tokens"], arrays[f"{name}.sizes"]) for name in _SENTENCES
     )
-    return ScoredRows(sources, samples, references, arrays["scores"], arrays["rows"])
+    rows = ScoredRows(sources, samples, references, arrays["scores"], arrays["rows"])
+    fault = _fault(rows)
+    if fault is not None:
+        raise DamagedChunkError(
+            chunk,
+            f"{store.path(chunk)} is damaged ({fault}); delete it and run the command that made "
+            "it again",
+        )
+    return rows
+
+
+def _fault(rows: ScoredRows) -> str | None:
+    """What tells that rows are not as they were made."""
+    count = len(rows.scores)
+    for name, sentences in zip(_SENTENCES, rows[:3], strict=True):
+        if len(sentences.sizes) != count or sentences.sizes.sum() != len(sentences.tokens):
+            return f"its {name} are not those of its {count} scores"
+    if len(rows.rows) != count:
+        return f"{len(rows.rows)} rows for {count} scores"
+    bad = np.flatnonzero(~np.isfinite(rows.scores))
+    return f"score {bad[0]} is {rows.scores[bad[0]]}" if len(bad) else None

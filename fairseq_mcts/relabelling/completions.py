@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from fairseq_mcts.decoding.member import make_members
 from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator
 from fairseq_mcts.decoding.vocabulary import Vocabulary
+from fairseq_mcts.generators.failures import FailedSentenceError, Failure, Retrying
 from fairseq_mcts.generators.search_generator import SearchGenerator, sentence_seed
 from fairseq_mcts.generators.search_metric import SearchMetric
 from fairseq_mcts.metrics.base import Metric
@@ -50,6 +50,7 @@ class Completions:
         self._metric = metric
         self._target_text = target_text
         self._searches = searches
+        self._retrying: Retrying[list[LabelledRow]] = Retrying()
         announce_compilation()
 
     def make(self, batch: Batch) -> list[list[LabelledRow]]:
@@ -61,15 +62,17 @@ class Completions:
         return self._grown(batch, found)
 
     def _grown(self, batch: Batch, found: Sequence[Sequence[Tokens]]) -> list[list[LabelledRow]]:
-        """In two halves if the device's memory is too small for all; results are the same."""
-        try:
-            return self._grow(batch, found)
-        except torch.cuda.OutOfMemoryError:
-            half = len(batch.sources) // 2
-            if not half:
-                raise
-        first = self._grown(Batch(batch.sources[:half], batch.others[:half]), found[:half])
-        return first + self._grown(Batch(batch.sources[half:], batch.others[half:]), found[half:])
+        """In smaller batches if memory is too little for all; results are the same."""
+
+        def grow(places: Sequence[int], *, ahead: bool) -> list[list[LabelledRow]]:
+            sources = [batch.sources[place] for place in places]
+            others = [batch.others[place] for place in places]
+            return self._grow(Batch(sources, others), [found[place] for place in places])
+
+        def failed(place: int, failure: Failure) -> list[LabelledRow]:
+            raise FailedSentenceError(failure.reason, place, failure.reason)
+
+        return self._retrying.run(len(batch.sources), grow, failed)
 
     def _grow(self, batch: Batch, found: Sequence[Sequence[Tokens]]) -> list[list[LabelledRow]]:
         sources: list[Tensor] = [source.to(self._device) for source in batch.sources]

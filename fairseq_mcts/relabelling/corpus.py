@@ -13,6 +13,7 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from fairseq_mcts.data.files import complete_file, digest_of_files
 from fairseq_mcts.data.loading import split_names
 from fairseq_mcts.data.scored_folder import SplitNames
+from fairseq_mcts.data.token_checks import check_split, load_dictionary, vocabularies_of
 from fairseq_mcts.relabelling.errors import RelabellingError
 from fairseq_mcts.work import Settings
 
@@ -78,6 +79,7 @@ def open_task(folder: Path, source_lang: str | None, target_lang: str | None) ->
     for path in dictionary_paths(folder, source_lang, target_lang):
         if not path.is_file():
             raise RelabellingError(f"{path} is missing: the dictionary of the data")
+        load_dictionary(str(path))
     return TranslationTask.setup_task(
         TranslationConfig(data=str(folder), source_lang=source_lang, target_lang=target_lang)
     )
@@ -104,6 +106,7 @@ def open_corpus(
         )
     if not indexed_dataset.dataset_exists(f"{prefix}{target_lang}", impl=None):
         raise RelabellingError(f"{prefix}{target_lang}: the references are missing")
+    check_split(folder, split, vocabularies_of(task, (source_lang, target_lang)))
     sources = data_utils.load_indexed_dataset(f"{prefix}{source_lang}", task.source_dictionary)
     references = data_utils.load_indexed_dataset(f"{prefix}{target_lang}", task.target_dictionary)
     if len(sources) != len(references):

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from fairseq_mcts.data.scored_folder import ROW, Rows, ScoredRows, Scores
 from fairseq_mcts.data.token_file import TokenRows
+from fairseq_mcts.generators.failures import FailedSentenceError
 from fairseq_mcts.metrics.base import with_sources
 from fairseq_mcts.metrics.checks import BadScoreError
 from fairseq_mcts.metrics.text import TextDecoders
@@ -76,6 +77,8 @@ class Labeller:
             raise RelabellingError(
                 f"--metric {self.metric.name}: gives {error.score} for row {row}, {error}"
             ) from error
+        except FailedSentenceError as error:
+            raise RelabellingError(f"row {fitting[error.place]}: {error.reason}") from error
         samples = [np.array(row.tokens, np.int64) for row in flat]
         scored = ScoredRows(
             TokenRows.of([sources[place].numpy() for place in of_row]),
@@ -103,10 +106,18 @@ class Labeller:
         for places in self.limits.batches([len(source) for source in sources]):
             batch = Batch([sources[one] for one in places], [others[one] for one in places])
             for maker in self.makers:
-                for place, rows in zip(places, maker.make(batch), strict=True):
+                for place, rows in zip(places, self._of_maker(maker, batch, places), strict=True):
                     made[place] += rows
             advance(len(places))
         return [distinct(rows) for rows in made] if len(self.makers) > 1 else made
+
+    def _of_maker(
+        self, maker: RowMaker, batch: Batch, places: Sequence[int]
+    ) -> list[list[LabelledRow]]:
+        try:
+            return maker.make(batch)
+        except FailedSentenceError as error:
+            raise FailedSentenceError(str(error), places[error.place], error.reason) from error
 
     def _scores(
         self, rows: Sequence[LabelledRow], texts: Sequence[str], others: Sequence[str]

@@ -42,7 +42,7 @@ class BeamSearch(TreeStore):
             raise ValueError(f"n_best: {run.n_best} is more than the beam of {widths.min()}")
         self._n_best = run.n_best
         self._rules = rules
-        self._with_values = with_values
+        self._with_values = self.reads_values = with_values
         self.question = Question(
             actions=widest + 1, temperature=temperature, as_priors=False, value=with_values
         )
@@ -107,13 +107,17 @@ class BeamSearch(TreeStore):
             self._beams.made[sentence] = 1
         return self.constraints.requests(self.tree, self._beams.node[:, 0].copy())
 
+    def evaluations(self, sentence: int) -> Evaluations:
+        beams = self._beams
+        return Evaluations(int(beams.charged[sentence]), int(beams.made[sentence]))
+
     def _collect_finished(self) -> None:
         """Takes finished sentences out of the batch and frees what they held."""
         beams = self._beams
         done = beams.phase[self._active] == kernels.FINISHED
         for sentence in self._active[done].tolist():
             count = int(beams.num_finished[sentence])
-            evaluations = Evaluations(int(beams.charged[sentence]), int(beams.made[sentence]))
+            evaluations = self.evaluations(sentence)
             nodes = beams.finished_node[sentence, :count]
             hypotheses = [
                 self.hypothesis(

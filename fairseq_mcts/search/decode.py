@@ -11,6 +11,7 @@ from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.decoder import Decoder, Run
 from fairseq_mcts.search.driver import drive
 from fairseq_mcts.search.evaluator import Evaluator
+from fairseq_mcts.search.faults import FaultySentenceError
 from fairseq_mcts.search.function_evaluator import EvaluateFunction, FunctionEvaluator
 from fairseq_mcts.search.options import OptionError
 from fairseq_mcts.search.recording import SearchRecorder
@@ -45,16 +46,43 @@ def run_decoder(
         )
     scorer = Scorer(metric) if metric is not None else None
     search = decoder.search(replace(run, n_best=None) if decoder.reranks else run)
-    timing = drive(search, evaluator, scorer)
-    results = search.results()
-    if decoder.reranks:
-        begun = time.perf_counter()
-        results = [ranked[: run.n_best] for ranked in decoder.rerank(results, scorer)]
-        timing.search += time.perf_counter() - begun
-        if scorer is not None:
-            timing.search -= scorer.seconds - timing.metric
-            scorer.write_timing(timing)
+    results: list[list[Hypothesis]] = []
+    try:
+        timing = drive(search, evaluator, scorer)
+        results = search.results()
+        if decoder.reranks:
+            begun = time.perf_counter()
+            results = [ranked[: run.n_best] for ranked in decoder.rerank(results, scorer)]
+            timing.search += time.perf_counter() - begun
+    except FaultySentenceError as error:
+        for sentence in error.reasons:
+            found = results[sentence] if results else search.finished_so_far(sentence)
+            if (best := _best_so_far(sentence, found, scorer)) is not None:
+                error.best_so_far[sentence] = best
+        raise
+    if decoder.reranks and scorer is not None:
+        timing.search -= scorer.seconds - timing.metric
+        scorer.write_timing(timing)
     return Decoded(results, timing, search.tree.capacity, search.num_bytes)
+
+
+def _best_so_far(
+    sentence: int, found: Sequence[Hypothesis], scorer: Scorer | None
+) -> Hypothesis | None:
+    """The best of finished sentences: by the metric if some were scored, else by the value, else by
+    the model's log-probability per token."""
+
+    def rank(one: Hypothesis) -> tuple[bool, float, bool, float, float]:
+        score = None if scorer is None else scorer.known(sentence, one.tokens)
+        has_score, has_value = score is not None, one.value is not None
+        likelihood = one.logprob / len(one.tokens)
+        return has_score, score or 0.0, has_value, one.value or 0.0, likelihood
+
+    best = max(found, key=rank, default=None)
+    if best is None or scorer is None:
+        return best
+    score = scorer.known(sentence, best.tokens)  # the value of a hypothesis is the metric's then
+    return replace(best, value=score, score=best.logprob if score is None else score)
 
 
 def decode(

@@ -41,6 +41,10 @@ class Search(Protocol):
         """The hypotheses of each sentence, best first, after the end."""
         ...
 
+    def finished_so_far(self, sentence: int) -> list[Hypothesis]:
+        """Finished sentences that are remembered before the end, in no order."""
+        ...
+
 
 def drive(search: Search, evaluator: Evaluator, scorer: Scorer | None = None) -> Timing:
     """Drives `search` to its end; where the time went."""

@@ -1,19 +1,38 @@
 """What a search must not go on with: NaN, and prefixes after which nothing may follow."""
 
 import math
+from collections.abc import Mapping
+
+import numpy as np
 
 from fairseq_mcts.search.compiled import compiled
 from fairseq_mcts.search.evaluator import Answers, Requests
+from fairseq_mcts.search.results import Hypothesis
 from fairseq_mcts.search.tree import Bool, Float64, Int32
 
 NONE = -1
 
 
-def find_fault(
+class FaultySentenceError(ValueError):
+    """Sentences of a batch that can't be searched on; the others are sound.
+
+    `reasons` tells by the sentence's place in the batch what is wrong; none: it is not known which.
+    """
+
+    def __init__(self, reasons: Mapping[int, str], message: str | None = None) -> None:
+        first = next(iter(reasons.items()), None)
+        of_first = "" if first is None else f"{first[1]} (sentence {first[0]} of the batch)"
+        super().__init__(of_first if message is None else message)
+        self.reasons = dict(reasons)
+        #: of these sentences the best finished one that the search had met, if any
+        self.best_so_far: dict[int, Hypothesis] = {}
+
+
+def find_faults(
     requests: Requests, answers: Answers, *, wants_actions: bool
-) -> tuple[int, str] | None:
-    """The first request that is answered with NaN or an infinite value, else the first one that is
-    not finished but lacks the actions or the draws it should have; and what the matter is."""
+) -> list[tuple[int, str]]:
+    """The requests that are answered with NaN or an infinite value, or that are not finished but
+    lack the actions or the draws they should have; and what the matter is."""
     broken = _first_broken(
         answers.values,
         answers.action_logprobs,
@@ -22,7 +41,7 @@ def find_fault(
         answers.drawn_logprobs,
     )
     if broken != NONE:
-        return broken, "the network returned NaN"
+        return _broken_rows(requests, answers)
     blocked = _first_blocked(
         requests.finished,
         answers.num_actions,
@@ -30,7 +49,32 @@ def find_fault(
         answers.drawn_logprobs,
         wants_actions,
     )
-    return None if blocked == NONE else (blocked, "no token is allowed")
+    return [] if blocked == NONE else _blocked_rows(requests, answers, wants_actions)
+
+
+def _broken_rows(requests: Requests, answers: Answers) -> list[tuple[int, str]]:
+    """All rows with NaN; slowly, for it is the end of their sentences."""
+    of_value = ~np.isfinite(answers.values)  # [n]
+    of_policy: Bool = np.asarray(np.isnan(answers.action_logprobs + answers.weights).any(axis=1))
+    of_policy[requests.draw_rows[np.isnan(answers.drawn_logprobs)]] = True
+    return [
+        (row, _broken_part(float(answers.values[row]), bool(of_value[row]), bool(of_policy[row])))
+        for row in np.flatnonzero(of_value | of_policy).tolist()
+    ]
+
+
+def _broken_part(value: float, of_value: bool, of_policy: bool) -> str:
+    parts = ["policy holds NaN"] if of_policy else []
+    parts += [f"value is {value}"] if of_value else []
+    return f"the network's {' and its '.join(parts)}"
+
+
+def _blocked_rows(
+    requests: Requests, answers: Answers, wants_actions: bool
+) -> list[tuple[int, str]]:
+    blocked = ~requests.finished & (answers.num_actions == 0) & wants_actions  # [n]
+    blocked[requests.draw_rows[np.isneginf(answers.drawn_logprobs)]] = True
+    return [(row, "no token is allowed") for row in np.flatnonzero(blocked).tolist()]
 
 
 @compiled

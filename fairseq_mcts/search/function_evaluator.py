@@ -196,7 +196,9 @@ def _weights(
     if question.as_priors:
         # divided as probabilities: logarithms would round a uniform prior of 1/8 to something else
         greatest, sums = normalisers(rows, open_rows, temperature)
-        return np.exp((action_logprobs - greatest[:, None]) / temperature) / sums[:, None]
+        # places without an action hold 0, which is more than the greatest: their power may overflow
+        differences = np.minimum(action_logprobs - greatest[:, None], 0.0)
+        return np.exp(differences / temperature) / sums[:, None]
     if temperature == 1.0:
         return action_logprobs  # as they were given
     greatest, sums = normalisers(logprobs, open_rows, temperature)

@@ -187,4 +187,6 @@ def survivors(
     of_resampling /= of_resampling.sum(axis=1, keepdims=True)
     means = np.einsum("hr,br->hb", utilities, of_resampling)  # [H, B], equal rows rounded equally
     wins: Float64 = (means >= means[best]).mean(axis=1)
-    return wins > 1.0 - confidence
+    kept = wins > 1.0 - confidence
+    kept[best] = True  # also if the confidence is so small that 1 less it is 1
+    return kept

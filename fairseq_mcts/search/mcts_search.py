@@ -34,6 +34,9 @@ from fairseq_mcts.search.tree import (
     release_branch,
 )
 
+# prefixes; a larger tree grows when it has to
+LARGEST_FIRST_CAPACITY = 2**18
+
 
 class MctsSearch(TreeStore):
     """MCTS on all sentences at once; see `driver.Search`."""
@@ -50,12 +53,14 @@ class MctsSearch(TreeStore):
     ) -> None:
         counts = per_sentence("simulations", simulations, run.num_sentences)
         # what the first token takes, if few simulations end in finished sentences
-        super().__init__(run.constraints, actions, capacity=int((1 + counts).sum()))
+        first = int((1 + counts.astype(np.int64)).sum())
+        super().__init__(run.constraints, actions, capacity=min(first, LARGEST_FIRST_CAPACITY))
         self._policy_and_value = Question(
             actions=actions, temperature=temperature, as_priors=True, value=not rules.rollouts
         )
         # a rollout needs the policy of every prefix it comes to
         self._leaf = replace(self._policy_and_value, policy=rules.rollouts)
+        self.reads_values = not rules.rollouts
         self._policy = replace(self._policy_and_value, value=False, policy_only=True)
         self.question = self._leaf
         self._n_best = run.n_best
@@ -200,16 +205,15 @@ class MctsSearch(TreeStore):
         )
 
     def _visited_finished(self, sentence: int) -> Int32:
-        """Slots of the finished sentences in the current search tree."""
+        """Slots of the finished sentences in the current search tree, ends of rollouts too."""
         live = np.ones(self.tree.capacity, np.bool_)
         live[self.tree.free[: self.tree.free_count[0]]] = False
-        nodes = np.flatnonzero(
-            live
-            & (self.tree.sentence == sentence)
-            & (self.tree.token == self._rules.eos)
-            & (self._statistics.nodes["tree_number"] == self._states[sentence]["tree_number"])
-        )
-        return nodes.astype(np.int32)
+        ended = live & (self.tree.sentence == sentence) & (self.tree.token == self._rules.eos)
+        if self._rules.score_finished:
+            met = ~np.isnan(self._statistics.nodes["score"])
+        else:
+            met = self._statistics.nodes["tree_number"] == self._states[sentence]["tree_number"]
+        return np.flatnonzero(ended & met).astype(np.int32)
 
     def _finished(self, node: int) -> Hypothesis:
         sentence = int(self.tree.sentence[node])
@@ -218,10 +222,16 @@ class MctsSearch(TreeStore):
             node,
             value=float(value[node]),
             score=float(value[node]),
-            evaluations=Evaluations(
-                int(self._states[sentence]["charged"]), int(self._states[sentence]["made"])
-            ),
+            evaluations=self.evaluations(sentence),
         )
+
+    def evaluations(self, sentence: int) -> Evaluations:
+        state = self._states[sentence]
+        return Evaluations(int(state["charged"]), int(state["made"]))
+
+    def finished_so_far(self, sentence: int) -> list[Hypothesis]:
+        found = {one.tokens: one for one in super().finished_so_far(sentence)}
+        return [*({**found, **self._met[sentence]}).values()]
 
     def _collect_finished(self) -> None:
         """Takes finished sentences out of the batch and frees what they held."""

@@ -18,6 +18,10 @@ import numpy as np
 # one number for all sentences, or one for each
 Count = int | Sequence[int]
 
+# More is a mistake, which would ask for more memory than there is before anything is searched.
+MOST = 1_000_000
+WIDEST = 10_000
+
 _METADATA = "option"
 
 
@@ -106,6 +110,15 @@ class DecoderOptions:
 
 def option_infos(options: type[DecoderOptions]) -> dict[str, OptionInfo]:
     """All options of a decoder by name, in the order of their declaration."""
+    if options not in _known_infos:
+        _known_infos[options] = _read_infos(options)
+    return _known_infos[options]
+
+
+_known_infos: dict[type[DecoderOptions], dict[str, OptionInfo]] = {}
+
+
+def _read_infos(options: type[DecoderOptions]) -> dict[str, OptionInfo]:
     hints = get_type_hints(options)
     infos = {}
     for field in dataclasses.fields(options):
@@ -133,11 +146,29 @@ def at_least_one(given: Count) -> str | None:
     """A check of one number, or of one for each sentence."""
     numbers = np.atleast_1d(np.asarray(given))
     fine = np.issubdtype(numbers.dtype, np.integer) and bool((numbers >= 1).all())
+    if fine and (numbers > MOST).any():
+        return f"must be at most {MOST:,}: {given}"
     return None if fine else f"must be a whole number ≥ 1: {given}"
+
+
+def beam_width(given: Count) -> str | None:
+    """A check of the beams of a search that compares all their proposals: k for each of k."""
+    wrong = at_least_one(given)
+    if wrong is None and (np.asarray(given) > WIDEST).any():
+        return f"must be at most {WIDEST:,}: {given}"
+    return wrong
+
+
+def refuse_wide_draws(samples: Count, *, without_replacement: bool) -> None:
+    """Samples without replacement are the beams of a search."""
+    if without_replacement and (wrong := beam_width(samples)) is not None:
+        raise OptionError("samples", f"{wrong} (without replacement)")
 
 
 def at_least_zero(given: int | None) -> str | None:
     """A check of a count that may be none at all, or unset."""
+    if given is not None and given > MOST:
+        return f"must be at most {MOST:,}: {given}"
     return None if given is None or given >= 0 else f"must be 0 (off) or more, is {given}"
 
 

@@ -7,8 +7,10 @@ from typing import NamedTuple
 class Evaluations(NamedTuple):
     """Network evaluations of one sentence."""
 
-    charged: int  # by the paper's accounting, as if nothing were remembered
-    made: int  # prefixes that had to be evaluated; guesses that were never needed do not count
+    charged: int
+    """By the paper's accounting, as if nothing were remembered."""
+    made: int
+    """Prefixes that had to be evaluated; guesses that were never needed do not count."""
 
 
 @dataclass(frozen=True)
@@ -23,18 +25,25 @@ class Step:
 class Hypothesis:
     """One finished sentence."""
 
-    tokens: tuple[int, ...]  # ends in eos
-    logprob: float  # the model's own: the sum of positional_logprobs
-    positional_logprobs: tuple[float, ...]  # one a token
-    # the value after eos, or the metric where the search goes by the metric; None: never asked for
+    tokens: tuple[int, ...]
+    """They end in eos."""
+    logprob: float
+    """The model's own: the sum of `positional_logprobs`."""
+    positional_logprobs: tuple[float, ...]
+    """One a token."""
     value: float | None
-    score: float  # what the sentence's hypotheses are ranked by
-    evaluations: Evaluations  # of the sentence, the same for all its hypotheses
-    # how much it counts in means over the sentence's hypotheses: as often as it was sampled, or
-    # without replacement its inclusion weight
+    """After eos, or the metric where the search goes by the metric; None: never asked for."""
+    score: float
+    """What the sentence's hypotheses are ranked by."""
+    evaluations: Evaluations
+    """Of the sentence, the same for all its hypotheses."""
     weight: float = 1.0
-    visits: tuple[int, ...] = ()  # mcts: of each token when it was chosen
-    steps: tuple[Step, ...] = field(default=(), repr=False)  # with trace=True: one a token
+    """How much it counts in means over the sentence's hypotheses: as often as it was sampled, or
+    without replacement its inclusion weight."""
+    visits: tuple[int, ...] = ()
+    """MCTS: of each token when it was chosen."""
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    """With trace=True: one a token."""
 
 
 @dataclass

@@ -191,9 +191,22 @@ class SampleSearch(TreeStore):
         tokens = self._tokens(sentence, sample)
         logprobs = tuple(samples.logprob[sentence, sample, : len(tokens)].tolist())
         total = sum(logprobs)
-        evaluations = Evaluations(int(samples.charged[sentence]), int(samples.made[sentence]))
         ranked_by = total if score is None else score
-        return Hypothesis(tokens, total, logprobs, score, ranked_by, evaluations)
+        return Hypothesis(tokens, total, logprobs, score, ranked_by, self.evaluations(sentence))
+
+    def evaluations(self, sentence: int) -> Evaluations:
+        samples = self._samples
+        return Evaluations(int(samples.charged[sentence]), int(samples.made[sentence]))
+
+    def finished_so_far(self, sentence: int) -> list[Hypothesis]:
+        samples = self._samples
+        found = []
+        for tokens, sample in self._distinct(sentence).items():
+            if self.constraints.eos in tokens:
+                has_value = self._by_value and samples.end_node[sentence, sample] == NO_NODE
+                value = float(samples.value[sentence, sample]) if has_value else None
+                found.append(self._hypothesis(sentence, sample, value))
+        return found
 
 
 def _new_samples(counts: Int32, seeds: kernels.Int64, longest: int) -> kernels.Samples:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairseq_mcts.search.faults import FaultySentenceError
 from fairseq_mcts.search.results import Hypothesis, Timing
 from fairseq_mcts.search.tree import Float64
 
@@ -56,14 +57,21 @@ class Scorer:
         """[n] the metric of each candidate."""
         begun = time.perf_counter()
         new = {one[:2]: one for one in candidates if one[:2] not in self._known}
+        reasons: dict[int, str] = {}
         for (sentence, tokens), score in zip(new, self._scores([*new.values()]), strict=True):
-            if not np.isfinite(score):
-                raise ValueError(
-                    f"metric returned {score} for sentence {sentence}, tokens {tokens}"
-                )
-            self._known[sentence, tokens] = score
+            if np.isfinite(score):
+                self._known[sentence, tokens] = score
+            else:
+                fault = f"metric returned {score} for sentence {sentence}, tokens {tokens}"
+                reasons.setdefault(sentence, fault)
+        if reasons:
+            raise FaultySentenceError(reasons, next(iter(reasons.values())))
         self._count(begun, len(candidates))
         return np.array([self._known[one[:2]] for one in candidates], np.float64)
+
+    def known(self, sentence: int, tokens: Tokens) -> float | None:
+        """The score of a finished sentence, if it was asked for."""
+        return self._known.get((sentence, tokens))
 
     def compare(self, comparisons: Sequence[Comparison]) -> list[Float64]:
         """For each comparison [H, R] the metric of every hypothesis against every reference."""
@@ -73,7 +81,7 @@ class Scorer:
         else:
             found = [self._pairs(one) for one in comparisons]
         shapes = [(len(one.hypotheses), len(one.references)) for one in comparisons]
-        _check_shapes(found, shapes)
+        _check_compared(found, shapes, comparisons)
         self._count(begun, sum(rows * columns for rows, columns in shapes))
         return found
 
@@ -83,7 +91,7 @@ class Scorer:
         aggregated: Callable[[Sequence[Comparison]], Any] = self._metric.aggregated  # type: ignore[attr-defined]
         found = [np.asarray(one, np.float64) for one in aggregated(comparisons)]
         shapes = [(len(one.hypotheses),) for one in comparisons]
-        _check_shapes(found, shapes)
+        _check_compared(found, shapes, comparisons)
         self._count(begun, sum(rows for (rows,) in shapes))
         return found
 
@@ -119,10 +127,17 @@ class Scorer:
         )
 
 
-def _check_shapes(found: list[Float64], shapes: Sequence[tuple[int, ...]]) -> None:
+def _check_compared(
+    found: list[Float64], shapes: Sequence[tuple[int, ...]], comparisons: Sequence[Comparison]
+) -> None:
     got = [scores.shape for scores in found]
     if got != list(shapes):
         raise ValueError(f"metric returned scores of shapes {got} for {list(shapes)} texts")
-    for scores in found:
-        if not np.isfinite(scores).all():
-            raise ValueError("metric returned a score that is no number for a pair of sentences")
+    reason = "metric returned a score that is no number for a pair of sentences"
+    reasons = {
+        comparison.hypotheses[0].sentence: reason
+        for scores, comparison in zip(found, comparisons, strict=True)
+        if not np.isfinite(scores).all()
+    }
+    if reasons:
+        raise FaultySentenceError(reasons, reason)

@@ -37,6 +37,7 @@ class StochasticBeamSearch(TreeStore):
     ) -> None:
         super().__init__(run.constraints, num_actions=0)
         self._rank_by = rank_by
+        self.reads_values = rank_by == "value"
         self._n_best = run.n_best
         self._recorder = run.recorder
         self.question = Question(
@@ -126,6 +127,10 @@ class StochasticBeamSearch(TreeStore):
         nodes = [beams.node[one, : beams.num_beams[one]] for one in sentences]
         return np.concatenate([*nodes, np.zeros(0, np.int32)]).astype(np.int32)
 
+    def evaluations(self, sentence: int) -> Evaluations:
+        made = int(self._beams.made[sentence])
+        return Evaluations(made, made)
+
     def _finish_unscored(self, scores: Float64) -> None:
         """Ranks the sentences that values or scores were asked for, which come in their order."""
         begin = 0
@@ -138,12 +143,11 @@ class StochasticBeamSearch(TreeStore):
     def _finish(self, sentence: int, scores: list[float] | None) -> None:
         beams = self._beams
         count = int(beams.num_beams[sentence])
-        made = int(beams.made[sentence])
         hypotheses = []
         for beam in range(count):
             score = None if scores is None else scores[beam]
             found = self.hypothesis(
-                int(beams.node[sentence, beam]), score, 0.0, Evaluations(made, made)
+                int(beams.node[sentence, beam]), score, 0.0, self.evaluations(sentence)
             )
             weight = inclusion_weight(
                 float(beams.log_share[sentence, beam]), float(beams.threshold[sentence])

@@ -1,5 +1,7 @@
 """What all searches share: the tree with its room, and the storing of answers in it."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from fairseq_mcts.search.compiled import compiled
@@ -28,6 +30,8 @@ GROWTH = 1.25
 class TreeStore:
     """A growing prefix tree under fixed constraints."""
 
+    reads_values = True  # whether the evaluator is asked for values
+
     def __init__(
         self, constraints: Constraints, num_actions: int, capacity: int = FIRST_CAPACITY
     ) -> None:
@@ -47,6 +51,23 @@ class TreeStore:
     def results(self) -> list[list[Hypothesis]]:
         """See `driver.Search`."""
         return self._results
+
+    def finished_so_far(self, sentence: int) -> list[Hypothesis]:
+        """See `driver.Search`: those that the tree holds, with the network's value where known."""
+        live = np.ones(self.tree.capacity, np.bool_)  # [N]
+        live[self.tree.free[: self.tree.free_count[0]]] = False
+        ended = (self.tree.sentence == sentence) & (self.tree.token == self.constraints.eos)
+        found = []
+        for node in np.flatnonzero(live & ended).tolist():
+            known = self.reads_values and self.tree.prefixes["known"][node]
+            value = float(self.tree.value[node]) if known else None
+            one = self.hypothesis(node, value, 0.0, self.evaluations(sentence))
+            found.append(replace(one, score=one.logprob if value is None else value))
+        return found
+
+    def evaluations(self, sentence: int) -> Evaluations:
+        """Network evaluations of a sentence so far; none of searches that do not count them."""
+        return Evaluations(0, 0)
 
     def receive_scores(self, scores: Float64) -> None:
         """For searches that ask for scores."""

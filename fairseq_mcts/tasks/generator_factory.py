@@ -20,7 +20,7 @@ from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.models.checkpoints import load_models
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.value_head import has_value_head
-from fairseq_mcts.search import Decoder
+from fairseq_mcts.search import Decoder, make_decoder
 from fairseq_mcts.tasks.text import TaskText
 
 logger = logging.getLogger(__name__)
@@ -64,6 +64,7 @@ class GeneratorFactory:
             value_caution=value_caution(settings),
             cheating_value=settings["cheating_value"],
             translate_empty=settings["translate_empty"],
+            skip_failed=settings["skip_failed"],
             trees=trees,
             record=record,
         )
@@ -73,6 +74,17 @@ class GeneratorFactory:
         ):
             generator.progress = batch_bar
         return generator
+
+    def build_greedy(self, models: Sequence[Network], generation: Any) -> SearchGenerator:
+        """What answers sentences for which fairseq's own search has failed."""
+        return SearchGenerator(
+            models,
+            self._task.target_dictionary,
+            value_models=[],
+            decoder=make_decoder("beam", {"beam": 1}),
+            limits=_limits(generation),
+            seed=torch.initial_seed(),
+        )
 
     def _allow_cheating(self) -> None:
         if self._task.source_dictionary != self._task.target_dictionary:

@@ -145,6 +145,15 @@ def _common_fields() -> list[Field]:
             "translation unless told so, because a model only makes something up",
         ),
         _field(
+            "skip_failed",
+            bool,
+            False,
+            "go on if a sentence can't be searched, because a network or a metric gives no number "
+            "or memory is too little: it is answered by the best finished sentence so far, else "
+            "by greedy search, else by an empty translation; an F line says so, and the run ends "
+            "with a list of such sentences. By default the run stops at the first",
+        ),
+        _field(
             "search_trees",
             Optional[str],
             None,

@@ -8,7 +8,7 @@ import logging
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Optional
 
@@ -23,6 +23,7 @@ from omegaconf import OmegaConf, open_dict
 
 from fairseq_mcts.data.loading import load_scored_dataset, split_names
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
+from fairseq_mcts.data.token_checks import check_split, load_dictionary, vocabularies_of
 from fairseq_mcts.data.value_range import (
     ScoreRange,
     known_range,
@@ -185,12 +186,21 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
 
     # -- data --
 
+    @classmethod
+    def load_dictionary(cls, filename: str) -> Any:
+        """fairseq's; a file that holds none is named."""
+        return load_dictionary(filename)
+
     def load_dataset(
         self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any
     ) -> None:
         """fairseq's, unless the folder has scores for the split (see `data.scored_folder`)."""
         paths = utils.split_paths(self.cfg.data)
-        folder = paths[(epoch - 1) % len(paths)] if split == self.cfg.train_subset else paths[0]
+        is_training = split == self.cfg.train_subset
+        folder = paths[(epoch - 1) % len(paths)] if is_training else paths[0]
+        sizes = vocabularies_of(self, (self.cfg.source_lang, self.cfg.target_lang))
+        # all tokens of a training corpus take long to read
+        check_split(Path(folder), split, sizes, with_ids=not is_training)
         if split_names(self, split, folder).has_scores():
             self.datasets[split] = load_scored_dataset(self, split, folder, combine=combine)
         else:
@@ -331,7 +341,9 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 extra_gen_cls_kwargs=extra_gen_cls_kwargs,
                 prefix_allowed_tokens_fn=prefix_allowed_tokens_fn,
             )
-            return build_fairseq_beam(build, decoder, seq_gen_cls)
+            greedy = partial(self._generators.build_greedy, models, args)
+            skip_failed = bool(settings["skip_failed"])
+            return build_fairseq_beam(build, decoder, seq_gen_cls, greedy, skip_failed=skip_failed)
         if prefix_allowed_tokens_fn is not None:
             raise ValueError(f"prefix_allowed_tokens_fn: not with --search {decoder.name}")
         self._prefix_size = getattr(args, "prefix_size", 0)
@@ -365,11 +377,10 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
                 "--search-post-process: neither a search nor a scorer needs the source's text"
             )
         src_tokens = sample["net_input"]["src_tokens"]
-        writers = (candidate_file, *(getattr(generator, one, None) for one in ("trees", "record")))
-        writes_files = any(writer is not None for writer in writers)
-        if "id" not in sample and writes_files:
-            numbers = self._input_lines.numbers(src_tokens, self.source_dictionary.pad())
-            sample = {**sample, "line_numbers": numbers}
+        if "id" not in sample and self._input_lines.dataset is not None:
+            pad = self.source_dictionary.pad()
+            ask = cache(partial(self._input_lines.numbers, src_tokens, pad))
+            sample = {**sample, "line_numbers": ask}  # few want to know
         if candidate_file is not None:
             candidate_file.check_text()
         hypotheses = super().inference_step(generator, models, sample, **options)

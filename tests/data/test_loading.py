@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from fairseq.data import Dictionary
 from fairseq.tasks.translation import TranslationConfig
+from torch.utils.data import DataLoader
 
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
 from fairseq_mcts.data.scored_folder import ScoredDataError, SplitNames
@@ -142,4 +143,25 @@ def test_rows_of_a_source_are_limited_in_training_only(task: Any, scored: Any) -
         assert len(task.dataset(split)[4]["samples"]) == count
     task.cfg.rows_per_source = 0
     with pytest.raises(ScoredDataError, match="--rows-per-source 0: must be at least 1"):
+        task.load_dataset("train")
+
+
+def test_workers_that_are_spawned_read_the_same_batches(task: Any, scored: Any) -> None:
+    """They get the dataset by pickling: neither memory nor modules of the parent are theirs."""
+    task.load_dataset("train")
+    dataset = task.dataset("train")
+    loader = DataLoader(
+        dataset, 10, num_workers=1, multiprocessing_context="spawn", collate_fn=dataset.collater
+    )
+    here = DataLoader(dataset, 10, collate_fn=dataset.collater)
+    for ours, theirs in zip(here, loader, strict=True):
+        assert ours["target"].equal(theirs["target"])
+        assert ours["scored"]["score"].equal(theirs["scored"]["score"])
+
+
+def test_truncated_data_are_named_before_they_are_loaded(task: Any, scored: Any) -> None:
+    scored.names.score.unlink()  # plain pairs
+    path = scored.names.sample.with_name(scored.names.sample.name + ".idx")
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(ValueError, match=rf"^{path}: has"):
         task.load_dataset("train")

@@ -123,3 +123,19 @@ def test_rows_of_another_kind_or_number_are_refused(scored: Any) -> None:
 def test_a_folder_of_format_1_has_no_rows(scored: Any) -> None:
     scored.names.rows.unlink()
     assert open_scored_split(scored.names).rows is None
+
+
+@pytest.mark.parametrize("name", ["score", "rows"])
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.99])
+def test_a_truncated_file_is_named(scored: Any, name: str, share: float) -> None:
+    path = getattr(scored.names, name)
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    with pytest.raises(ScoredDataError, match=rf"^{path}: is no whole file of numbers"):
+        open_scored_split(scored.names)
+
+
+def test_truncated_sentences_are_named(scored: Any) -> None:
+    path = scored.names.reference.with_name(scored.names.reference.name + ".bin")
+    path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(ValueError, match=rf"^{path}: has [0-9]+ bytes, but"):
+        open_scored_split(scored.names)

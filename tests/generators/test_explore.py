@@ -114,6 +114,7 @@ def test_beam_is_fairseqs(address: str, trained: Trained) -> None:
         ({"text": "a " * 1500, "search": "beam"}, "text: "),
         ({"text": "a " * 900, "search": "beam"}, "the sentence has"),
         ({"search": "beam"}, "text: Field required"),
+        ({"text": "half a pair: \ud800", "search": "beam"}, "text: "),
     ],
 )
 def test_bad_wishes(address: str, wish: dict[str, Any], complaint: str) -> None:

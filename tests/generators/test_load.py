@@ -46,6 +46,13 @@ def test_a_search_returns_all_it_knows(dual: Translator, trained: Trained) -> No
     assert dual.translate([]) == []
 
 
+@pytest.mark.parametrize("text", ["\ud800", "the dog\udcff sees"])
+def test_half_of_a_pair_is_refused_by_its_sentence(dual: Translator, text: str) -> None:
+    """sentencepiece alone says that a Python instance can't be cast."""
+    with pytest.raises(ValueError, match=r"^translate: sentence 1: character \d+ is half of a"):
+        dual.translate(["the dog", text], **MCTS)
+
+
 def test_n_best_lists_are_as_long_as_asked_for(dual: Translator, trained: Trained) -> None:
     [line] = trained.lines("test.en")[:1]
     found = dual.translate(line, search="vgbs", vgbs_beam=4, nbest=3)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairseq_mcts.decoding.network_evaluator import SearchMemoryError
+from fairseq_mcts.generators.failures import FailedSentenceError
 from tests.generators.harness import Setup, load
 from tests.generators.trained import Trained
 
@@ -27,8 +27,8 @@ def peak(setup: Setup, **options: Any) -> tuple[list[Any], int]:
     generator = setup.generator(**MCTS, **options)
     search = generator._search
 
-    def watched(jobs: list[Any], bos_token: int | None) -> Any:
-        found = search(jobs, bos_token)
+    def watched(jobs: list[Any], bos_token: int | None, *, ahead: bool) -> Any:
+        found = search(jobs, bos_token, ahead=ahead)
         sizes.append(len(jobs))
         return found
 
@@ -49,5 +49,8 @@ def test_small_bound_splits_the_batch_and_changes_nothing(setup: Setup) -> None:
 
 
 def test_bound_that_is_too_small_for_one_sentence_is_an_error(setup: Setup) -> None:
-    with pytest.raises(SearchMemoryError, match=r"--search-memory is too little for a single sent"):
+    complaint = (
+        r"^sentence \d+: --search-memory is too little for a single sentence: .*--skip-failed"
+    )
+    with pytest.raises(FailedSentenceError, match=complaint):
         peak(setup, search_memory=0.001)

@@ -71,8 +71,8 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "beam_normalization": ({**BEAM, "lenpen": 2.0}, "gnmt"),
 }
 NEED_A_METRIC = {"mcts_terminal", "sr_rank_by"}
-#: shown in test_candidate_file.py, test_empty_source.py, test_memory.py, test_prefetch.py,
-#: test_search_record.py, test_search_settings.py and test_tree_recorder.py
+#: shown in test_candidate_file.py, test_empty_source.py, test_failures.py, test_memory.py,
+#: test_prefetch.py, test_search_record.py, test_search_settings.py and test_tree_recorder.py
 ELSEWHERE = {
     "search_json": "file",
     "search_record": "file",
@@ -83,6 +83,7 @@ ELSEWHERE = {
     "search_trees": "folder",
     "search_tree_sentences": "1",
     "search_tree_steps": "1",
+    "skip_failed": True,
     "translate_empty": True,
 }
 SENTENCES = range(0, 90, 12)

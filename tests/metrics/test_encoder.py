@@ -118,3 +118,13 @@ def test_hub_name_without_a_network_says_how_to_give_a_folder() -> None:
     message = str(error.value)
     assert "neither a folder here" in message and "--local-dir DIR" in message
     assert "model=DIR" in message
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.5])
+def test_half_a_file_of_weights_is_named(toy_encoder, tmp_path, share) -> None:
+    folder = tmp_path / "half"
+    shutil.copytree(toy_encoder, folder)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[: int(share * weights.stat().st_size)])
+    with pytest.raises(ValueError, match=rf"the weights of the encoder {folder} can't be read"):
+        build_metric(f"mlbertscore:model={folder}").score(["ein Satz"], ["a sentence"])

@@ -75,7 +75,7 @@ class Step:
 @dataclass(frozen=True)
 class MctsResult:
     best: Answer
-    others: list[Answer]  # the other finished sentences that the search visited, best first
+    others: list[Answer]  # the other finished sentences that the search met, best first
     steps: list[Step]
     charged: int
     asked: list[Prefix]  # the prefixes that need the network, each once, by the first time
@@ -279,4 +279,5 @@ class ReferenceMcts:
             allowed = self.rules.allowed(prefix)
             prefix = (*prefix, max(allowed, key=lambda token: (logprobs[token], -token)))
             self.charged += 1
-        return self.metric(self.sentence, prefix)
+        self.finished[prefix] = self.metric(self.sentence, prefix)
+        return self.finished[prefix]

@@ -305,6 +305,7 @@ BAD_OPTIONS = [
     ("beam", "n_best", {"n_best": 6}),
     ("beam", "normalization", {"normalization": "sqrt"}),
     ("beam", "length_penalty", {"length_penalty": np.nan}),
+    ("beam", "length_penalty", {"length_penalty": -1e30}),  # t ** -1e30 is 0
     ("sr", "samples", {"samples": 0}),
     ("sr", "temperature", {"temperature": 0.0}),
     ("sr", "top_k", {"top_k": -1}),

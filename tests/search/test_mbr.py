@@ -209,6 +209,14 @@ def test_pruning_goes_through_all_references_if_it_must() -> None:
         assert [one.score for one in several] == pytest.approx(scores, abs=1e-12)
 
 
+def test_pruning_with_hardly_any_confidence_leaves_the_best() -> None:
+    """1 - 1e-30 is 1, and no share of resamplings is more than that."""
+    problem = ToyProblem(MODEL, (0, 1), max_len=4)
+    options: dict[str, Any] = {"search": "mbr", "samples": 9, "n_best": 9}
+    found, _ = run(problem, metric=EasyUtility(), prune=1e-30, **options)
+    assert [len(hypotheses) for hypotheses in found] == [1, 1]
+
+
 @pytest.mark.parametrize("more", [{}, {"prune": 0.9}, {"references": "aggregated"}])
 @pytest.mark.parametrize("source", ["sampling", "beam", "mcts"])
 def test_batches_do_not_matter(source: str, more: dict[str, Any]) -> None:

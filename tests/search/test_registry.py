@@ -145,8 +145,11 @@ def test_errors_are_spelt_as_the_caller_knows_the_options() -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_no_other_file_names_a_decoder(name: str) -> None:
-    """As a word in quotes, as a flag, or by the classes of its file."""
-    own = {DECODERS / f"{name}.py", *PACKAGE.glob(OWN_PARTS[name])}
+    """As a word in quotes, as a flag, or by the classes of its file.
+
+    But for examples of commands, which `--help` shows and tests/docs runs.
+    """
+    own = {DECODERS / f"{name}.py", *PACKAGE.glob(OWN_PARTS[name]), PACKAGE / "command_help.py"}
     cls = decoder_class(name)
     words = rf"[\"']{name}[\"']|--{name}-|\b{name}_[a-z]+\s*=|\b{cls.__name__}\b"
     words += rf"|\b{cls.Options.__name__}\b|--search {name}\b|decoders[./]{name}\b"

@@ -7,7 +7,7 @@ import numpy as np
 from fairseq_mcts.search import beam_kernels as kernels
 from fairseq_mcts.search.beam_search import BeamSearch
 from fairseq_mcts.search.decoder import Decoder, Run
-from fairseq_mcts.search.options import Count, DecoderOptions, at_least_one, finite, option
+from fairseq_mcts.search.options import Count, DecoderOptions, beam_width, option
 from fairseq_mcts.search.registry import register_decoder
 
 _NORMALIZATIONS = {
@@ -17,12 +17,21 @@ _NORMALIZATIONS = {
 }
 
 
+# powers of lengths up to a thousand tokens are then numbers, neither 0 nor infinite
+_GREATEST_PENALTY = 100.0
+
+
+def _is_penalty(given: float) -> str | None:
+    fine = abs(given) <= _GREATEST_PENALTY
+    return None if fine else f"must lie in [-100, 100], is {given}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class BeamOptions(DecoderOptions):
     """Options of beam search; the first two are fairseq's own --beam and --lenpen there."""
 
-    beam: Count = option(5, "beam size", check=at_least_one, flag=False)
-    length_penalty: float = option(1.0, "exponent of the length", check=finite, flag=False)
+    beam: Count = option(5, "beam size", check=beam_width, flag=False)
+    length_penalty: float = option(1.0, "exponent of the length", check=_is_penalty, flag=False)
     normalization: str = option(
         "length",
         "divide by t^lenpen (length, as fairseq does) or by ((5 + t) / 6)^lenpen (gnmt)",

@@ -17,6 +17,7 @@ from fairseq_mcts.search.options import (
     at_least_one,
     option,
     positive,
+    refuse_wide_draws,
     switch,
     threshold,
 )
@@ -110,6 +111,7 @@ class MbrDecoder(Decoder[MbrOptions]):
 
     def __init__(self, options: MbrOptions) -> None:
         super().__init__(options)
+        refuse_wide_draws(options.samples, without_replacement=options.without_replacement)
         self._source = self._other_decoder()
 
     def _other_decoder(self) -> Decoder[Any] | None:

@@ -13,6 +13,7 @@ from fairseq_mcts.search.options import (
     at_least_zero,
     option,
     positive,
+    refuse_wide_draws,
     switch,
     threshold,
 )
@@ -72,6 +73,10 @@ class SrDecoder(Decoder[SrOptions]):
     metric_if = {"rank_by": ("metric",)}
     instead_of = "sampling"
     records_search = True
+
+    def __init__(self, options: SrOptions) -> None:
+        super().__init__(options)
+        refuse_wide_draws(options.samples, without_replacement=options.without_replacement)
 
     def search(self, run: Run) -> SampleSearch | StochasticBeamSearch:
         options = self.options

@@ -10,7 +10,7 @@ from fairseq_mcts.search.decoder import Decoder, Run
 from fairseq_mcts.search.options import (
     Count,
     DecoderOptions,
-    at_least_one,
+    beam_width,
     fraction,
     option,
     positive,
@@ -35,7 +35,7 @@ def _are_bounds(given: tuple[float, float]) -> str | None:
 class VgbsOptions(DecoderOptions):
     """Options of value-guided beam search."""
 
-    beam: Count = option(7, "beam size", check=at_least_one, instead_of="beam")
+    beam: Count = option(7, "beam size", check=beam_width, instead_of="beam")
     alpha: float = option(
         0.5,
         "weight of the VALUE: candidates are ranked by (1 - alpha) log p / t + alpha v, so 0 is "

@@ -1,0 +1,39 @@
+"""Files that do something when they are loaded without care: each leaves a mark if it is run."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+
+class Intruder:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        self._mark = mark
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self._mark),)
+
+
+def pickled(mark: Path) -> bytes:
+    """A plain pickle."""
+    return pickle.dumps(Intruder(mark))
+
+
+def save_checkpoint(path: Path, mark: Path) -> Path:
+    """A checkpoint of torch with an intruder beside the weights."""
+    torch.save({"model": {}, "cfg": None, "args": None, "extra_state": Intruder(mark)}, path)
+    return path
+
+
+def object_array(mark: Path) -> Any:
+    """An array of numpy that holds an intruder: only a pickle can hold it."""
+    array = np.empty(1, object)
+    array[0] = Intruder(mark)
+    return array
