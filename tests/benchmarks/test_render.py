@@ -28,6 +28,6 @@ def test_every_benchmark_of_the_folder_is_run() -> None:
     helpers |= {path.stem for path in folder.glob("listing_*.py")}
     # these compare with packages or data that `make bench` does not bring, or measure no speed
     by_hand = {"tree_cost", "metric_speed", "against_mbrs", "killed_sweep", "interrupted"}
-    by_hand |= {"ray_nodes", "workers", "million_lines", "report_page"}
+    by_hand |= {"ray_nodes", "workers", "million_lines", "report_page", "soak", "precision"}
     names = {path.stem for path in folder.glob("*.py")} - helpers - by_hand
     assert names == {*render.SIZED, *render.TRAINED}

@@ -1,0 +1,1 @@
+"""What mkdocs needs to build the site of the documentation from files that stay where they are."""
