@@ -10,12 +10,13 @@ whose BLEU differs less, weigh more there and even the mean is a better guess.
 
 import argparse
 import sys
+from dataclasses import replace
 
 from examples.ablation.plan import CELLS, AblationPlan
 from examples.ablation.results import read_result, table
 from examples.common.runner import Runner, run_program
 from examples.common.threads import use_one_thread_each
-from examples.demo.options import make_parser
+from examples.demo.options import make_parser, sizes_of
 from examples.demo.plan import Plan, Sizes
 
 UPDATES = 900
@@ -32,8 +33,8 @@ def main() -> int:
 
 def run(args: argparse.Namespace) -> None:
     """Run all stages and print the errors of the values."""
-    sizes = Sizes(args.train_pairs, args.held_out_pairs, args.pieces, args.policy_updates)
-    plan = AblationPlan(Plan(args.work, sizes), args.updates)
+    sizes = replace(sizes_of(args), updates=args.policy_updates)
+    plan = AblationPlan(Plan(args.work, sizes, seed=args.seed), args.updates)
     runner = Runner(args.work, args.at_once)
     runner.run(plan.stages())
     results = [read_result(cell, runner.log(plan.train(cell))) for cell in CELLS]

@@ -1,8 +1,11 @@
 """The stages of the ablation: those of the demo up to the policy, then scores, then five values."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from examples.common.runner import Stage
+from examples.common.stages import PLUGIN
+from examples.common.training_log import JSON_LOG, PROGRESS
 from examples.demo.plan import Plan
 
 
@@ -46,16 +49,41 @@ class AblationPlan:
 
     def stages(self) -> list[Stage]:
         cells = [self.train(cell) for cell in CELLS]
-        return [*self.demo.supervised(), self.demo.relabel_for_bleu(), *cells]
+        return [*self.demo.supervised(), self.relabel(), *cells]
+
+    def relabel(self) -> Stage:
+        """Scores of what a value is learned from: greedy translations, as in the paper."""
+        return self.demo.relabel(
+            "relabel-bleu",
+            "translate the training data greedily and score it by BLEU",
+            ("--metric", "bleu", "--max-tokens", "4000"),
+            self.demo.work / "scored-bleu",
+            reads=(self.demo.train_policy(),),
+        )
 
     def train(self, cell: Cell) -> Stage:
         """Train the value of one cell, from the weights of the policy."""
-        return self.demo.train_value(
+        out, updates = self._folder(cell), str(self.updates)
+        return Stage(
             name=cell.stage_name,
             title=f"learn the value by {cell.criterion}: {cell.encoder_input}, {cell.positions}",
-            relabelling=self.demo.relabel_for_bleu(),
-            criterion=cell.options,
-            updates=self.updates,
-            warmup=100,
-            out=self.demo.work / "ablation" / cell.stage_name,
+            command=(
+                *("fairseq-train", str(self.relabel().output), *PLUGIN, "--cpu", *JSON_LOG),
+                *("--log-interval", "25", "--seed", str(self.demo.seed)),
+                *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
+                *("--finetune-from-model", str(self.demo.checkpoint("policy")), *cell.options),
+                # wide targets suit a short training
+                *("--value-target", "hl-gauss", "--hl-gauss-sigma", "5"),
+                *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
+                *("--lr", "0.001", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
+                *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "2000"),
+                *("--no-epoch-checkpoints", "--save-dir", str(out)),
+            ),
+            output=out,
+            progress=PROGRESS,
+            total=self.updates,
+            reads=(self.relabel(),),
         )
+
+    def _folder(self, cell: Cell) -> Path:
+        return self.demo.work / "ablation" / cell.stage_name

@@ -20,6 +20,7 @@ VALUE_ON_FROZEN_POLICY = (
 
 #: how far fairseq-generate is, for `Stage.progress`
 DECODING_PROGRESS = r"(?P<done>\d+) / (?P<total>\d+) "
+SWEEP_PROGRESS = r"^(?P<done>\d+)/(?P<total>\d+) --"
 RELABELLING_PROGRESS = r"train: (?P<done>[\d,]+)/(?P<total>[\d,]+) rows"
 
 

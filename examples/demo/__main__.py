@@ -1,49 +1,47 @@
-"""`make demo`: data, training, decoding and a table of results, all in one work folder."""
+"""`make demo`: data, training, tuning, decoding, a table of results and a page about them all."""
 
 import argparse
 import sys
-
-from tabulate import tabulate
+from collections.abc import Mapping, Sequence
 
 from examples.common.cost import read_cost
 from examples.common.runner import Runner, run_program
 from examples.common.threads import use_one_thread_each
-from examples.demo.decoders import DECODERS
-from examples.demo.options import make_parser
+from examples.demo.changes import changes, shown
+from examples.demo.decoders import BEAM, DECODERS, V_MCTS
+from examples.demo.options import make_parser, sizes_of
 from examples.demo.plan import Plan, Sizes
-from examples.demo.results import HeldOut, score, table, value_quality
-from fairseq_mcts.metrics import build_metric
-from fairseq_mcts.metrics.system_output import read_system
+from examples.demo.results import HeldOut, Judge, table, value_quality
+from fairseq_mcts.metrics import Metric, build_metric
+from fairseq_mcts.metrics.system_output import read_lines, read_system
 
-EXAMPLES = 3
+BETTER = 3  # sentences that are shown
 CAPTION = """\
-charged, made: network evaluations per output token, by the paper's accounting and as needed.
+p: of the difference to beam search by the metric that is searched for (paired bootstrap).
+exact: equal to the reference. charged, made: network evaluations per output token, by the
+paper's accounting and as needed.
 A decoder is judged by the metrics that it does not search for; they may fall as its own rises."""
 
 
 def main() -> int:
     parser = make_parser("python -m examples.demo", __doc__)
-    parser.add_argument("--updates", type=int, default=Sizes.updates, help="length of training")
-    parser.add_argument(
-        "--encoder-steps", type=int, default=Sizes.encoder_steps, help="training of the metric"
-    )
-    parser.add_argument(
-        "--value-updates", type=int, default=Sizes.value_updates, help="training of the value"
-    )
-    parser.add_argument(
-        "--hybrid-updates", type=int, default=Sizes.hybrid_updates, help="training of BLEU's value"
-    )
-    parser.add_argument(
-        "--value-sources", type=int, default=Sizes.value_sources, help="that the value learns from"
-    )
-    parser.add_argument(
-        "--judged-sources", type=int, default=Sizes.judged_sources, help="that values are judged by"
-    )
+    lengths = {
+        "updates": "length of training",
+        "encoder_steps": "training of the metric",
+        "value_updates": "training of the value",
+        "value_sources": "that the value learns from",
+        "judged_sources": "that values are judged by",
+        "tuning_sentences": "that decoders are tuned on",
+    }
+    for name, what in lengths.items():
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, type=int, default=getattr(Sizes, name), help=what)
+    names = [decoder.name for decoder in DECODERS]
     parser.add_argument(
         "--decoders",
         nargs="+",
-        choices=[decoder.name for decoder in DECODERS],
-        default=[decoder.name for decoder in DECODERS],
+        choices=names,
+        default=names,
         metavar="NAME",
         help="what to decode with (default: %(default)s)",
     )
@@ -54,54 +52,56 @@ def main() -> int:
 
 def run(args: argparse.Namespace) -> None:
     """Run all stages and report what came out."""
-    sizes = Sizes(
-        args.train_pairs,
-        args.held_out_pairs,
-        args.pieces,
-        args.updates,
-        args.encoder_steps,
-        args.value_updates,
-        args.hybrid_updates,
-        args.value_sources,
-        args.judged_sources,
-    )
     decoders = tuple(decoder for decoder in DECODERS if decoder.name in args.decoders)
-    plan = Plan(args.work, sizes, decoders)
+    plan = Plan(args.work, sizes_of(args), decoders, args.seed)
     runner = Runner(args.work, args.at_once)
     runner.run(plan.stages())
     report(plan, runner)
 
 
 def report(plan: Plan, runner: Runner) -> None:
-    """Print some translations and the scores of all decoders."""
-    sources, references = (
-        (plan.corpus / f"test.{language}").read_text(encoding="utf-8").splitlines()
-        for language in ("en", "de")
-    )
+    """Print the scores of all decoders, some translations, and where the page is."""
+    held_out = HeldOut(*(read_lines(plan.corpus / f"test.{one}") for one in ("en", "de")))
+    metrics = {
+        "BLEU": build_metric("bleu"),
+        "chrF": build_metric("chrf"),
+        "MLBERTScore": build_metric(plan.metric),
+    }
     outputs = {
         decoder.name: read_system(plan.decoded(decoder) / "generate-test.txt").hypotheses
         for decoder in plan.decoders
     }
-    for number in range(min(EXAMPLES, len(sources))):
-        texts = {"source": sources, "reference": references, **outputs}
-        shown = [(name, lines[number]) for name, lines in texts.items()]
-        print(f"\n{tabulate(shown, tablefmt='plain', disable_numparse=True)}")
-    held_out, metric = HeldOut(sources, references), build_metric(plan.metric)
+    judge = Judge(metrics, held_out, outputs.get(BEAM.name))
     results = [
-        score(
-            decoder,
-            outputs[decoder.name],
-            held_out,
-            metric,
-            read_cost(runner.log(plan.decode(decoder))),
-        )
+        judge.judge(decoder, outputs[decoder.name], read_cost(runner.log(plan.decode(decoder))))
         for decoder in plan.decoders
     ]
-    print(f"\n{len(references)} test sentences\n{table(results)}\n{CAPTION}")
-    values = {"MLBERTScore": plan.train_on_completions(), "BLEU": plan.train_hybrid()}
-    qualities = [(name, value_quality(runner.log(training))) for name, training in values.items()]
-    print("\nvalues of validation samples, every prefix")
-    print(tabulate(qualities, tablefmt="plain"))
+    print(f"\n{len(held_out.sources)} test sentences\n{table(results, metrics)}\n{CAPTION}")
+    quality = value_quality(runner.log(plan.train_on_completions()))
+    print(f"\nthe value, on prefixes of validation samples: {quality}")
+    if BEAM.name in outputs and V_MCTS.name in outputs:
+        show_changes(held_out, outputs, [metrics["MLBERTScore"], metrics["chrF"]])
+    print(f"\nthe same with every sentence and search: {plan.page}")
+
+
+def show_changes(
+    held_out: HeldOut, outputs: Mapping[str, Sequence[str]], metrics: Sequence[Metric]
+) -> None:
+    """Where search changed the translation for the better, and where it did not."""
+    names = (BEAM.name, V_MCTS.name)
+    found = changes(outputs[names[0]], outputs[names[1]], held_out, metrics)
+    better = [change for change in found if change.is_better]
+    worse = [change for change in found if change.is_worse]
+    texts = [("source", held_out.sources), ("reference", held_out.references)]
+    texts += [(name, list(outputs[name])) for name in names]
+    judges = " and ".join(metric.name for metric in metrics)
+    print(f"\n{V_MCTS.name} changed {len(found)} translations of {BEAM.name} search; by both")
+    print(f"{judges} {len(better)} are better and {len(worse)} worse. Three for the better:")
+    for change in better[:BETTER]:
+        print(shown(change, texts))
+    print("One for the worse:")
+    for change in worse[-1:]:
+        print(shown(change, texts))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-"""The decoders that the demo compares: the seven of the paper, three of them for BLEU as well, and
-two that came after it."""
+"""The decoders that the demo compares: the seven of the paper and two that came after it."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,9 +6,9 @@ from typing import Literal
 # Evaluations per output token by the paper's accounting; the paper has 50.
 BUDGET = "16"
 ROLLOUT_BUDGET = "8"
+MBR_BUDGET = "32"
 
 FOR_MLBERTSCORE = ("--search-preset", "unprivileged")
-FOR_BLEU = ("--search-preset", "privileged")
 
 
 @dataclass(frozen=True)
@@ -18,48 +17,42 @@ class Decoder:
 
     name: str
     options: tuple[str, ...]
-    model: Literal["policy", "value", "hybrid"] = "policy"
+    model: Literal["policy", "value"] = "policy"
     searched_for: str = "likelihood"
     by_metric: bool = False
     """Whether the metric itself scores candidates, which no reference is needed for."""
+    tuned: tuple[str, ...] = ()
+    """Options that are tuned on validation sentences, with their values, as --sweep takes them."""
 
     @property
     def stage_name(self) -> str:
         return f"decode-{self.name}"
 
 
-def _by_value(
-    name: str, options: tuple[str, ...], for_mlbertscore: tuple[str, ...] = FOR_MLBERTSCORE
-) -> tuple[Decoder, Decoder]:
-    """A decoder with a value head, for each of the two metrics that a head was trained for."""
+def _by_value(name: str, options: tuple[str, ...], *tuned: str) -> Decoder:
+    """A decoder that goes by the value of MLBERTScore."""
     budget = ("--search-budget", BUDGET)
-    return (
-        Decoder(name, (*options, *budget, *for_mlbertscore), "value", "MLBERTScore"),
-        Decoder(f"{name}-bleu", (*options, *budget, *FOR_BLEU), "hybrid", "BLEU"),
-    )
+    return Decoder(name, (*options, *budget), "value", "MLBERTScore", tuned=tuned)
 
 
-VGBS, VGBS_BLEU = _by_value("vgbs", ("--search", "vgbs"))
-S_RV, S_RV_BLEU = _by_value("sr-value", ("--search", "sr", "--sr-rank-by", "value"))
-# not the paper's preset, which trusts the greatest value of a tree more than values deserve that
-# were learned in minutes
-V_MCTS, V_MCTS_BLEU = _by_value(
-    "mcts-value", ("--search", "mcts"), ("--mcts-c-puct", "3", "--mcts-temperature", "1")
-)
-GUMBEL = Decoder(
-    "mcts-gumbel",
-    ("--search", "mcts", "--mcts-root", "gumbel", "--search-budget", BUDGET),
-    "value",
-    "MLBERTScore",
+BEAM = Decoder("beam", ("--beam", "5"))
+V_MCTS = _by_value(
+    "mcts-value", ("--search", "mcts"), "mcts-c-puct=1,2,4", "mcts-backup=mean,max,bellman"
 )
 
 DECODERS = (
     Decoder("greedy", ("--beam", "1")),
-    Decoder("beam", ("--beam", "5")),
-    VGBS,
-    S_RV,
+    BEAM,
+    _by_value("vgbs", ("--search", "vgbs"), "vgbs-alpha=0.5,0.7,0.8,0.9"),
+    _by_value(
+        "sr-value", ("--search", "sr", "--sr-rank-by", "value"), "sr-temperature=0.35,0.55,0.75"
+    ),
     V_MCTS,
-    GUMBEL,
+    _by_value(
+        "mcts-gumbel",
+        ("--search", "mcts", "--mcts-root", "gumbel"),
+        "mcts-c-scale=0.02,0.05,0.1,0.2",
+    ),
     Decoder(
         "sr-metric",
         (
@@ -81,12 +74,10 @@ DECODERS = (
     Decoder(
         "mbr",
         (
-            *("--search", "mbr", "--search-metric", "chrf", "--search-budget", BUDGET),
+            *("--search", "mbr", "--search-metric", "chrf", "--search-budget", MBR_BUDGET),
             *("--search-post-process", "sentencepiece"),
         ),
         searched_for="chrF",
+        tuned=("mbr-temperature=0.5,0.75,1",),
     ),
-    VGBS_BLEU,
-    S_RV_BLEU,
-    V_MCTS_BLEU,
 )

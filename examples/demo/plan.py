@@ -8,17 +8,18 @@ from examples.common.stages import (
     DECODING_PROGRESS,
     PLUGIN,
     RELABELLING_PROGRESS,
-    SEED,
+    SWEEP_PROGRESS,
     VALUE_ON_FROZEN_POLICY,
     binarise,
     join_scored,
     split_into_subwords,
 )
 from examples.common.training_log import JSON_LOG, PROGRESS
-from examples.demo.decoders import DECODERS, Decoder
+from examples.demo.decoders import BEAM, DECODERS, Decoder
 
 LANGUAGES = ("en", "de")
 QUIET = ("--cpu", "--log-format", "simple")
+RECORDED = "0-24"  # sentences whose searches the page shows token by token
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,13 @@ class Sizes:
     train_pairs: int = 20000
     held_out_pairs: int = 500
     pieces: int = 2000
+    words: int = 16  # of a kind, the most frequent ones: what minutes are enough to learn
     updates: int = 1200
     encoder_steps: int = 600
     value_updates: int = 1000
-    hybrid_updates: int = 350
     value_sources: int = 6000  # that the value is learned from
     judged_sources: int = 150
+    tuning_sentences: int = 150
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Plan:
     work: Path
     sizes: Sizes
     decoders: tuple[Decoder, ...] = DECODERS
+    seed: int = 1
 
     @property
     def corpus(self) -> Path:
@@ -53,7 +56,7 @@ class Plan:
         return self.work / "binarised"
 
     def checkpoint(self, model: str) -> Path:
-        """The checkpoint to decode with: "policy", "value" or "hybrid"."""
+        """The checkpoint to decode with: "policy" or "value"."""
         return self.work / model / "checkpoint_best.pt"
 
     @property
@@ -65,21 +68,25 @@ class Plan:
         """MLBERTScore by the demo's own encoder, as --search-metric takes it."""
         return f"mlbertscore:model={self.encoder}"
 
+    @property
+    def page(self) -> Path:
+        return self.work / "report" / "report.html"
+
     def decoded(self, decoder: Decoder) -> Path:
         return self.work / decoder.stage_name
 
     def stages(self) -> list[Stage]:
-        decoding = [self.decode(decoder) for decoder in self.decoders]
+        tuned = [decoder for decoder in self.decoders if decoder.tuned]
         return [
             *self.supervised(),
             self.train_encoder(),
-            self.relabel_for_bleu(),
             self.judged_samples(),
             self.complete(),
             self.join(),
             self.train_on_completions(),
-            self.train_hybrid(),
-            *decoding,
+            *(self.tune(decoder) for decoder in tuned),
+            *(self.decode(decoder) for decoder in self.decoders),
+            self.report(),
         ]
 
     def supervised(self) -> list[Stage]:
@@ -94,7 +101,8 @@ class Plan:
                 *("python", "-m", "examples.demo.language.corpus", "--out", str(self.corpus)),
                 *("--train", str(self.sizes.train_pairs)),
                 *("--valid", str(self.sizes.held_out_pairs)),
-                *("--test", str(self.sizes.held_out_pairs), "--seed", SEED),
+                *("--test", str(self.sizes.held_out_pairs), "--seed", str(self.seed)),
+                *("--words", str(self.sizes.words), "--simple"),
             ),
             output=self.corpus,
             reads=(),
@@ -121,7 +129,7 @@ class Plan:
                 # a rate that falls to zero makes the most of a short training
                 *("--lr", "0.005", "--lr-scheduler", "polynomial_decay", "--warmup-updates", "100"),
                 *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "1000"),
-                *("--no-epoch-checkpoints", "--save-dir", str(folder), "--seed", SEED),
+                *("--no-epoch-checkpoints", "--save-dir", str(folder), "--seed", str(self.seed)),
             ),
             output=folder,
             progress=r"num_updates=(?P<done>\d+)",
@@ -137,26 +145,17 @@ class Plan:
                 *("python", "-m", "examples.demo.encoder", "--out", str(self.encoder)),
                 *("--source", str(self.corpus / "train.en")),
                 *("--target", str(self.corpus / "train.de")),
-                *("--steps", str(self.sizes.encoder_steps), "--seed", SEED),
+                *("--steps", str(self.sizes.encoder_steps), "--seed", str(self.seed)),
             ),
             output=self.encoder,
             progress=r"(?P<done>\d+)/(?P<total>\d+) \[",
             reads=(self.make_corpus(),),
         )
 
-    def relabel_for_bleu(self) -> Stage:
-        return self._relabel(
-            "relabel-bleu",
-            "translate the training data greedily and score it by BLEU",
-            ("--metric", "bleu", "--max-tokens", "4000"),
-            self.work / "scored-bleu",
-            reads=(self.train_policy(),),
-        )
-
     def complete(self) -> Stage:
         """Rows for the value of MLBERTScore: what prefixes off the greedy path lead to."""
         sources = ("--subset", "train", "--limit-sources", str(self.sizes.value_sources))
-        return self._relabel(
+        return self.relabel(
             "completions",
             "complete prefixes off the greedy path and score what they lead to by MLBERTScore",
             (
@@ -170,7 +169,7 @@ class Plan:
     def judged_samples(self) -> Stage:
         """Samples that the value is judged by: can it tell the better one of two?"""
         sources = ("--subset", "valid", "--limit-sources", str(self.sizes.judged_sources))
-        return self._relabel(
+        return self.relabel(
             "samples",
             "sample translations of validation sources, to judge values by",
             ("--metric", self.metric, *sources, "--samples", "16", "--temperature", "0.75"),
@@ -183,7 +182,7 @@ class Plan:
             "join", self.judged_samples(), [self.complete()], self.work / "scored-mlbertscore"
         )
 
-    def _relabel(
+    def relabel(
         self, name: str, title: str, options: tuple[str, ...], out: Path, reads: tuple[Stage, ...]
     ) -> Stage:
         return Stage(
@@ -207,7 +206,7 @@ class Plan:
             title="train a value head for MLBERTScore on the frozen policy",
             command=(
                 *("fairseq-train", str(self.join().output), *PLUGIN, "--cpu", *JSON_LOG),
-                *("--log-interval", "25", "--seed", SEED, *VALUE_ON_FROZEN_POLICY),
+                *("--log-interval", "25", "--seed", str(self.seed), *VALUE_ON_FROZEN_POLICY),
                 *("--policy-path", str(self.checkpoint("policy")), "--lr", "0.002"),
                 *("--total-num-update", updates, "--max-update", updates, "--max-tokens", "4000"),
                 *("--no-epoch-checkpoints", "--save-dir", str(out)),
@@ -218,81 +217,79 @@ class Plan:
             reads=(self.join(),),
         )
 
-    def train_hybrid(self) -> Stage:
-        """Train the value of BLEU, which depends on a reference that decoding does not see."""
-        return self._train_both("hybrid", "hybrid", self.relabel_for_bleu())
+    def tune(self, decoder: Decoder) -> Stage:
+        """Find the settings of a decoder on validation sentences.
 
-    def _train_both(self, model: str, criterion: str, relabelling: Stage) -> Stage:
-        """Train policy and value."""
-        return self.train_value(
-            name=f"train-{model}",
-            title=f"train policy and value ({criterion}) on {relabelling.output.name}",
-            relabelling=relabelling,
-            criterion=(
-                *("--criterion", criterion, "--teacher-path", str(self.checkpoint("policy"))),
-                # a weight greater than in the paper: the training is short
-                *("--value-preset", "paper", "--value-weight", "1"),
-            ),
-            updates=self.sizes.hybrid_updates,
-            warmup=50,
-            out=self.checkpoint(model).parent,
-        )
-
-    def train_value(
-        self,
-        *,
-        name: str,
-        title: str,
-        relabelling: Stage,
-        criterion: tuple[str, ...],
-        updates: int,
-        warmup: int,
-        out: Path,
-    ) -> Stage:
-        """Train a value from the weights of the policy, on what `relabelling` scored."""
+        They must not cost more than a point of chrF, which no search here by a value looks at.
+        """
+        out = self.work / f"tune-{decoder.name}"
+        metrics: tuple[str, ...] = (self.metric, "chrf")
+        bound: tuple[str, ...] = ("--keep", "chrf=1")
+        if decoder.searched_for == "chrF":
+            metrics, bound = ("chrf", self.metric), ()
         return Stage(
-            name=name,
-            title=title,
+            name=out.name,
+            title=f"tune on validation sentences: {decoder.name}",
             command=(
-                *("fairseq-train", str(relabelling.output), *PLUGIN, "--cpu", *JSON_LOG),
-                *("--log-interval", "25", "--seed", SEED),
-                *("--arch", "dual_head_multiquery_transformer_tiny", "--share-all-embeddings"),
-                *("--finetune-from-model", str(self.checkpoint("policy")), *criterion),
-                # wide targets suit a short training
-                *("--value-target", "hl-gauss", "--hl-gauss-sigma", "5"),
-                *("--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--clip-norm", "1"),
-                *("--lr", "0.001", "--lr-scheduler", "polynomial_decay"),
-                *("--warmup-updates", str(warmup), "--total-num-update", str(updates)),
-                *("--max-update", str(updates), "--max-tokens", "2000"),
-                *("--no-epoch-checkpoints", "--save-dir", str(out)),
+                *("fairseq-mcts-sweep", str(self.binarised), *PLUGIN, *QUIET),
+                *("--gen-subset", "valid", "--sweep-sentences", str(self.sizes.tuning_sentences)),
+                *("--path", str(self.checkpoint(decoder.model)), "--batch-size", "50"),
+                *("--post-process", "sentencepiece", *decoder.options),
+                *(part for option in decoder.tuned for part in ("--sweep", option)),
+                *(part for metric in metrics for part in ("--sweep-metric", metric)),
+                *(*bound, "--sweep-out", str(out)),
             ),
             output=out,
-            progress=PROGRESS,
-            total=updates,
-            reads=(relabelling,),
+            progress=SWEEP_PROGRESS,
+            reads=(self._training(decoder), self.train_encoder()),
         )
 
     def decode(self, decoder: Decoder) -> Stage:
-        training = {
-            "policy": self.train_policy,
-            "value": self.train_on_completions,
-            "hybrid": self.train_hybrid,
-        }
-        reads: tuple[Stage, ...] = (training[decoder.model](),)
-        metric: tuple[str, ...] = ()
+        reads: tuple[Stage, ...] = (self._training(decoder),)
+        options = decoder.options
         if decoder.by_metric:
-            metric = ("--search-metric", self.metric, "--search-post-process", "sentencepiece")
+            options += ("--search-metric", self.metric, "--search-post-process", "sentencepiece")
             reads += (self.train_encoder(),)
+        if decoder.tuned:
+            tuning = self.tune(decoder)
+            options += ("--search-settings", str(tuning.output / "best.json"))
+            reads += (tuning,)
+        if decoder.searched_for != "likelihood":
+            record = self.decoded(decoder) / "searches.jsonl.gz"
+            options += ("--search-record", str(record), "--search-record-sentences", RECORDED)
         return Stage(
             name=decoder.stage_name,
             title=f"translate the test set: {decoder.name}",
             command=(
                 *("fairseq-generate", str(self.binarised), *PLUGIN, *QUIET, "--log-interval", "1"),
                 *("--path", str(self.checkpoint(decoder.model)), "--batch-size", "25"),
-                *("--post-process", "sentencepiece", *decoder.options, *metric),
+                *("--post-process", "sentencepiece", *options),
                 *("--results-path", str(self.decoded(decoder))),
             ),
             output=self.decoded(decoder),
             progress=DECODING_PROGRESS,
             reads=reads,
+        )
+
+    def _training(self, decoder: Decoder) -> Stage:
+        """The stage that makes the decoder's model."""
+        return self.train_policy() if decoder.model == "policy" else self.train_on_completions()
+
+    def report(self) -> Stage:
+        """One page about all decodings, compared with beam search."""
+        searches = [one for one in self.decoders if one.searched_for != "likelihood"]
+        optimised = [f"{one.name}={one.searched_for.lower()}" for one in searches]
+        baseline = ("--baseline", BEAM.name) if BEAM in self.decoders else ()
+        return Stage(
+            name="report",
+            title="write one page about all translations and searches",
+            command=(
+                *("fairseq-mcts-report", str(self.page)),
+                *(f"{decoder.name}={self.decoded(decoder)}" for decoder in self.decoders),
+                *("--metric", "bleu", "--metric", "chrf", "--metric", self.metric),
+                *(part for one in optimised for part in ("--optimised", one)),
+                *(*baseline, "--title", "Demo: English to German", "--max-megabytes", "5"),
+            ),
+            output=self.page.parent,
+            reads=(*(self.decode(decoder) for decoder in self.decoders), self.train_encoder()),
         )

@@ -1,29 +1,16 @@
 """Score translations and show the scores of all decoders as a table."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sacrebleu.metrics import BLEU, CHRF
 from tabulate import tabulate
 
 from examples.common.cost import Cost
 from examples.common.training_log import last_validation
 from examples.demo.decoders import Decoder
-from fairseq_mcts.metrics.base import Metric
-
-
-@dataclass(frozen=True)
-class Result:
-    """The scores of one decoder on the whole test set."""
-
-    decoder: Decoder
-    bleu: float
-    chrf: float
-    metric: float
-    """MLBERTScore, which some decoders search by."""
-    exact: float
-    """Share of sentences that equal their reference."""
-    cost: Cost
+from fairseq_mcts.metrics.base import FloatArray, Metric
+from fairseq_mcts.metrics.bootstrap import paired_bootstrap
 
 
 @dataclass(frozen=True)
@@ -32,6 +19,24 @@ class HeldOut:
 
     sources: list[str]
     references: list[str]
+
+    def other(self, metric: Metric) -> list[str]:
+        """What the metric compares with."""
+        return self.references if metric.privileged else self.sources
+
+
+@dataclass(frozen=True)
+class Result:
+    """The scores of one decoder on the whole test set."""
+
+    decoder: Decoder
+    scores: dict[str, float]
+    """By the titles of the metrics."""
+    p_value: float | None
+    """Of the difference to beam search by the metric that the decoder searches for."""
+    exact: float
+    """Share of sentences that equal their reference."""
+    cost: Cost
 
 
 def value_quality(log: Path) -> str:
@@ -47,39 +52,65 @@ def value_quality(log: Path) -> str:
     return said
 
 
-def score(
-    decoder: Decoder, hypotheses: list[str], held_out: HeldOut, metric: Metric, cost: Cost
-) -> Result:
-    """Corpus scores by sacrebleu and by `metric`, which compares with the source."""
-    references = held_out.references
-    if len(hypotheses) != len(references):
-        raise ValueError(
-            f"{decoder.name}: {len(hypotheses)} translations for {len(references)} references"
+class Judge:
+    """Scores decoders by all metrics, and compares them with beam search."""
+
+    def __init__(
+        self, metrics: Mapping[str, Metric], held_out: HeldOut, beam: Sequence[str] | None
+    ) -> None:
+        """`metrics` by their titles in the table; `beam`: the translations of beam search."""
+        self._metrics = metrics
+        self._held_out = held_out
+        self._beam = beam
+
+    def judge(self, decoder: Decoder, hypotheses: Sequence[str], cost: Cost) -> Result:
+        references = self._held_out.references
+        if len(hypotheses) != len(references):
+            raise ValueError(
+                f"{decoder.name}: {len(hypotheses)} translations for {len(references)} references"
+            )
+        statistics = {
+            title: self._statistics(metric, hypotheses) for title, metric in self._metrics.items()
+        }
+        return Result(
+            decoder=decoder,
+            scores={
+                title: self._metrics[title].aggregate(rows.sum(axis=0))
+                for title, rows in statistics.items()
+            },
+            p_value=self._p_value(decoder.searched_for, statistics),
+            exact=sum(map(str.__eq__, hypotheses, references)) / len(references),
+            cost=cost,
         )
-    exact = sum(map(str.__eq__, hypotheses, references))
-    return Result(
-        decoder=decoder,
-        bleu=BLEU().corpus_score(hypotheses, [references]).score,
-        chrf=CHRF().corpus_score(hypotheses, [references]).score,
-        metric=metric.corpus_score(hypotheses, held_out.sources),
-        exact=exact / len(references),
-        cost=cost,
-    )
+
+    def _statistics(self, metric: Metric, hypotheses: Sequence[str]) -> FloatArray:
+        """[N, K] of the sentences."""
+        return metric.statistics(list(hypotheses), self._held_out.other(metric))
+
+    def _p_value(self, searched_for: str, statistics: Mapping[str, FloatArray]) -> float | None:
+        metric = self._metrics.get(searched_for)
+        if metric is None or self._beam is None:
+            return None
+        beam = self._statistics(metric, self._beam)
+        return paired_bootstrap(metric, statistics[searched_for], beam).p_value
 
 
-def table(results: list[Result]) -> str:
+def table(results: Sequence[Result], metrics: Mapping[str, Metric]) -> str:
     """The results as text, one line per decoder."""
     rows = [
         (
             *(result.decoder.name, result.decoder.searched_for),
-            *(result.bleu, result.chrf, result.metric, f"{result.exact:.1%}"),
-            *(result.cost.charged, result.cost.made, result.cost.seconds),
+            *(metric.format(result.scores[title]) for title, metric in metrics.items()),
+            *("" if result.p_value is None else _as_text(result.p_value), f"{result.exact:.1%}"),
+            *(f"{result.cost.charged:.1f}", f"{result.cost.made:.1f}"),
+            f"{result.cost.seconds:.1f}",
         )
         for result in results
     ]
-    head = (
-        *("decoder", "searches for", "BLEU", "chrF", "MLBERTScore", "exact"),
-        *("charged", "made", "seconds"),
-    )
-    digits = ("", "", ".2f", ".2f", ".4f", "", ".1f", ".1f", ".1f")
-    return tabulate(rows, head, floatfmt=digits, colalign=("left", "left", *["right"] * 7))
+    head = ("decoder", "searches for", *metrics, "p", "exact", "charged", "made", "seconds")
+    aligned = ("left", "left", *["right"] * (len(head) - 2))
+    return tabulate(rows, head, colalign=aligned, disable_numparse=True)
+
+
+def _as_text(p_value: float) -> str:
+    return "<.001" if p_value < 0.001 else f"{p_value:.3f}".removeprefix("0")

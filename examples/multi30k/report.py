@@ -132,7 +132,7 @@ def _section(title: str, body: str, note: str = "") -> str:
     return "\n\n".join(part for part in (f"## {title}", note, body) if part)
 
 
-def main() -> int:
+def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m examples.multi30k.report", description=__doc__)
     parser.add_argument("--work", type=Path, required=True, help="the study's folder")
     parser.add_argument("--encoder", required=True, help="the encoder that the study was made with")
@@ -142,8 +142,11 @@ def main() -> int:
         help=f"file for the report, of which all above the line {MARK!r} is kept; pictures go into "
         f"the folder {PICTURES} beside it (default: WORK/report/tables.md)",
     )
-    args = parser.parse_args()
+    return parser
 
+
+def main() -> int:
+    args = make_parser().parse_args()
     layouts = {
         target: layout
         for target in TARGETS

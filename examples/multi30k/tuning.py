@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples.common.runner import Stage
-from examples.common.stages import LENGTHS, PLUGIN, SEED
+from examples.common.stages import LENGTHS, PLUGIN, SEED, SWEEP_PROGRESS
 from examples.multi30k.layout import METRICS, Layout
 from examples.multi30k.values import ValueModel
+from fairseq_mcts.tuning.choice import choose
 from fairseq_mcts.tuning.grid import Setting, grid
-from fairseq_mcts.tuning.results import Trial, best_of
+from fairseq_mcts.tuning.results import Trial
 
 BUDGET = 50
 
@@ -69,7 +70,7 @@ def sweep_stage(layout: Layout, sweep: Sweep, model_stage: Stage) -> Stage:
             *("--sweep-sentences", str(sweep.sentences), "--sweep-out", str(out)),
         ),
         output=out,
-        progress=r"^(?P<done>\d+)/(?P<total>\d+) --",
+        progress=SWEEP_PROGRESS,
         reads=(model_stage,),
     )
 
@@ -95,7 +96,7 @@ def best_trial(
     """
     trials = read_trials(layout.sweep(sweep.name), sweep.settings())
     allowed = [trial for trial in trials if trial.scores["chrf"] >= least_chrf] or trials
-    return allowed[best_of(allowed, metric or sweep.metric)]
+    return allowed[choose(allowed, metric or sweep.metric)]
 
 
 def best_flags(

@@ -1,6 +1,7 @@
 """Writes a parallel corpus drawn from the demo grammar: train, valid and test, without overlap.
 
 python -m examples.demo.language.corpus --out DIR [--train N] [--valid N] [--test N] [--seed S]
+    [--words N] [--simple]
 """
 
 import argparse
@@ -20,6 +21,19 @@ PATIENCE = 20_000
 Pair = tuple[str, str]
 
 
+@dataclass(frozen=True)
+class Extent:
+    """How much of the grammar is used."""
+
+    words: int | None = None
+    """Of a kind to choose from, the most frequent ones; None for all."""
+    simple: bool = False
+    """Statements and plain questions alone, in one German style."""
+
+
+WHOLE_GRAMMAR = Extent()
+
+
 class CorpusError(ValueError):
     """A request that the grammar cannot serve."""
 
@@ -36,13 +50,13 @@ class Corpus:
         yield "test", self.test
 
 
-def distinct_pairs(seed: int) -> Iterator[Pair]:
+def distinct_pairs(seed: int, extent: Extent = WHOLE_GRAMMAR) -> Iterator[Pair]:
     """Draw pairs of suitable length, no English sentence twice."""
     rng = Random(seed)
     seen: set[str] = set()
     idle = 0
     while idle < PATIENCE:
-        pair = draw(rng)
+        pair = draw(rng, extent.words, simple=extent.simple)
         lengths = [len(side.split()) for side in pair]
         if pair[0] in seen or min(lengths) < MIN_WORDS or max(lengths) > MAX_WORDS:
             idle += 1
@@ -52,13 +66,17 @@ def distinct_pairs(seed: int) -> Iterator[Pair]:
         yield pair
 
 
-def make_corpus(train: int, valid: int, test: int, seed: int) -> Corpus:
+def make_corpus(
+    train: int, valid: int, test: int, seed: int, extent: Extent = WHOLE_GRAMMAR
+) -> Corpus:
     """Draw three parts; no English sentence occurs in two of them."""
+    if extent.words is not None and extent.words < 2:
+        raise CorpusError(f"--words must be at least 2, but is {extent.words}")
     for option, count in (("--train", train), ("--valid", valid), ("--test", test)):
         if count < 0:
             raise CorpusError(f"{option} must not be negative, but is {count}")
     # Test and valid come first, so that a larger training set leaves them as they were.
-    pairs = list(take(distinct_pairs(seed), test + valid + train))
+    pairs = list(take(distinct_pairs(seed, extent), test + valid + train))
     return Corpus(test=pairs[:test], valid=pairs[test : test + valid], train=pairs[test + valid :])
 
 
@@ -117,13 +135,20 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--valid", type=int, default=1_000, help="validation pairs")
     parser.add_argument("--test", type=int, default=1_000, help="test pairs")
     parser.add_argument("--seed", type=int, default=1, help="seed: the same gives the same files")
+    parser.add_argument(
+        "--words", type=int, help="of a kind to choose from, the most frequent ones (default: all)"
+    )
+    parser.add_argument(
+        "--simple", action="store_true", help="statements and plain questions alone, in one style"
+    )
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_arguments(arguments)
     try:
-        corpus = make_corpus(options.train, options.valid, options.test, options.seed)
+        extent = Extent(options.words, options.simple)
+        corpus = make_corpus(options.train, options.valid, options.test, options.seed, extent)
         write_corpus(corpus, options.out)
     except (CorpusError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

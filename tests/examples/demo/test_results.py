@@ -7,34 +7,56 @@ import pytest
 import examples.custom_metric.length_ratio  # noqa: F401 - registers the metric
 from examples.common.cost import Cost
 from examples.demo.decoders import Decoder
-from examples.demo.results import HeldOut, score, table, value_quality
-from fairseq_mcts.metrics import build_metric
+from examples.demo.results import HeldOut, Judge, table, value_quality
+from fairseq_mcts.metrics import Metric, build_metric
+
+REFERENCES = ["Der Hund schläft heute im Garten.", "Sie hat ein Buch gelesen."]
+COST = Cost(seconds=1.0, charged=8.0, made=2.0)
+
+
+def make_judge(beam: list[str] | None) -> tuple[Judge, dict[str, Metric]]:
+    metrics = {"BLEU": build_metric("bleu"), "ratio": build_metric("length_ratio")}
+    return Judge(metrics, HeldOut(["in the garden", "a book"], REFERENCES), beam), metrics
 
 
 def test_scores_of_perfect_and_of_partly_wrong_translations() -> None:
-    references = ["Der Hund schläft heute im Garten.", "Sie hat ein Buch gelesen."]
-    held_out = HeldOut(["in the garden", "a book"], references)
-    cost = Cost(seconds=1.0, charged=8.0, made=2.0)
-    ratio = build_metric("length_ratio")
-    perfect = score(Decoder("a", ()), references, held_out, ratio, cost)
-    partly = score(
-        Decoder("b", ()), [references[0], "Sie hat ein Heft gekauft."], held_out, ratio, cost
-    )
+    wrong = [REFERENCES[0], "Sie hat ein Heft gekauft."]
+    judge, metrics = make_judge(beam=wrong)
+    perfect = judge.judge(Decoder("a", (), searched_for="BLEU"), REFERENCES, COST)
+    partly = judge.judge(Decoder("b", ()), wrong, COST)
 
-    assert (round(perfect.bleu, 6), round(perfect.chrf, 6), perfect.exact) == (100, 100, 1)
-    assert 20 < partly.bleu < 90
+    assert (round(perfect.scores["BLEU"], 8), perfect.exact) == (1, 1)
+    assert 0.2 < partly.scores["BLEU"] < 0.9
     assert partly.exact == 0.5
-    assert partly.metric == ratio.corpus_score(references, held_out.sources)
-    shown = f"a likelihood 100.00 100.00 {perfect.metric:.4f} 100.0% 8.0 2.0 1.0"
-    assert table([perfect, partly]).splitlines()[2].split() == shown.split()
+    ratio = metrics["ratio"]
+    assert partly.scores["ratio"] == ratio.corpus_score(wrong, ["in the garden", "a book"])
+    assert perfect.p_value is not None
+    assert partly.p_value is None  # it searches for likelihood, which is no metric here
+    shown = table([perfect, partly], metrics).splitlines()
+    scored = f"100.00 {ratio.format(perfect.scores['ratio'])}"
+    p_value = f"{perfect.p_value:.3f}".removeprefix("0")
+    assert shown[2].split() == f"a BLEU {scored} {p_value} 100.0% 8.0 2.0 1.0".split()
+
+
+def test_a_clear_difference_to_beam_search_has_a_small_p_value() -> None:
+    references = [f"Satz {number} ist ganz richtig." for number in range(40)]
+    metrics = {"chrF": build_metric("chrf")}
+    beam = [line.replace("richtig", "falsch") for line in references]
+    judge = Judge(metrics, HeldOut(references, references), beam)
+    p_values = [
+        judge.judge(Decoder("a", (), searched_for="chrF"), hypotheses, COST).p_value
+        for hypotheses in (references, beam)
+    ]
+    assert p_values[0] is not None
+    assert p_values[1] is not None
+    assert p_values[0] < 0.002
+    assert p_values[1] > 0.9
 
 
 def test_a_lost_line_is_an_error() -> None:
-    held_out = HeldOut(["a", "b"], ["a", "b"])
+    judge, _ = make_judge(beam=None)
     with pytest.raises(ValueError, match="beam: 1 translations for 2 references"):
-        score(
-            Decoder("beam", ()), ["a"], held_out, build_metric("length_ratio"), Cost(1.0, 1.0, 1.0)
-        )
+        judge.judge(Decoder("beam", ()), ["a"], COST)
 
 
 def test_value_quality_is_that_of_the_last_validation(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ class Trials:
         value: float | None = None,
     ) -> None:
         """Write one MLBERTScore per setting; other scores lie below it, unless they are given."""
+        self._layout.sweep(sweep).mkdir(parents=True, exist_ok=True)
         store = TrialStore(self._layout.sweep(sweep))
         for number, (setting, score) in enumerate(zip(grid(options), scores, strict=True)):
             found = {"mlbertscore": score, "bertscore": score - 0.1, "bleu": score - 0.2}

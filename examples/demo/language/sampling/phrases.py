@@ -68,8 +68,10 @@ def adjectives_for(noun: Noun, *, graded: bool = False) -> tuple[Adjective, ...]
 class PhraseSampler:
     """Draws the phrases of one sentence; the hearer stays the same throughout it."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng: Random, choice: int | None = None) -> None:
+        """`choice`: how many words of a kind there are to choose from; None for all."""
         self.rng = rng
+        self.choice = choice
         self.address = rng.choices(list(Address), (60, 12, 28))[0]
 
     def chance(self, probability: float) -> bool:
@@ -77,6 +79,7 @@ class PhraseSampler:
 
     def ranked(self, items: Sequence[Item]) -> Item:
         """One of a list whose first entries are the frequent ones."""
+        items = items[: self.choice]
         weights = zipf_weights(len(items))
         return items[bisect(weights, self.rng.random() * weights[-1], 0, len(items) - 1)]
 
@@ -107,7 +110,7 @@ class PhraseSampler:
             if roll < 0.92:
                 return self.name()
             if roll < 0.97:
-                first, second = self.rng.sample([*MEN, *WOMEN], 2)
+                first, second = self.rng.sample([*MEN[: self.choice], *WOMEN[: self.choice]], 2)
                 return Pair(Name(first), Name(second))
             return self.rng.choice((SOMEONE, NOBODY, EVERYONE))
         # An indefinite subject in the plural would read like a general truth.

@@ -109,8 +109,9 @@ MAY_LEAD = frozenset(LINK_WEIGHTS) - {
 class Grammar(ClauseSampler):
     """Draws the meaning of one whole sentence."""
 
-    def sentence(self) -> Sentence:
-        pattern = self.weighted(PATTERN_WEIGHTS)
+    def sentence(self, *, simple: bool = False) -> Sentence:
+        weights = SIMPLE_PATTERN_WEIGHTS if simple else PATTERN_WEIGHTS
+        pattern: Callable[[Grammar], Sentence] = self.weighted(weights)
         return pattern(self)
 
     # Statements
@@ -382,13 +383,36 @@ PATTERN_WEIGHTS: dict[Callable[[Grammar], Sentence], float] = {
     Grammar.command: 4,
     Grammar.there_is: 2,
 }
+#: a sentence has one translation, so that a reference says which one is right
+SIMPLE_GERMAN = GermanStyle(
+    perfect=True,
+    werden=True,
+    front=Role.SUBJECT,
+    object_before_time=False,
+    gerade=False,
+    von_possessor=False,
+)
+SIMPLE_PATTERN_WEIGHTS: dict[Callable[[Grammar], Sentence], float] = {
+    pattern: PATTERN_WEIGHTS[pattern]
+    for pattern in (
+        Grammar.statement,
+        Grammar.two_clauses,
+        Grammar.same_thing,
+        Grammar.yes_no_question,
+        Grammar.there_is,
+    )
+}
 
 
-def draw(rng: Random) -> tuple[str, str]:
-    """One random pair of an English and a German sentence."""
-    grammar = Grammar(rng)
-    sentence = grammar.sentence()
+def draw(rng: Random, choice: int | None = None, *, simple: bool = False) -> tuple[str, str]:
+    """One random pair of an English and a German sentence.
+
+    `choice`: how many words of a kind there are to choose from, the most frequent ones; None for
+    all. `simple`: statements and plain questions alone, in one German style.
+    """
+    grammar = Grammar(rng, choice)
+    sentence = grammar.sentence(simple=simple)
     return (
         english(sentence, grammar.english_style()),
-        german(sentence, grammar.german_style()),
+        german(sentence, SIMPLE_GERMAN if simple else grammar.german_style()),
     )

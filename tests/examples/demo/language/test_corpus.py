@@ -15,6 +15,7 @@ from examples.demo.language.corpus import (
     MIN_WORDS,
     Corpus,
     CorpusError,
+    Extent,
     distinct_pairs,
     main,
     make_corpus,
@@ -110,7 +111,7 @@ def test_more_than_fifty_thousand_pairs_exist() -> None:
 
 def test_asking_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     few = itertools.cycle([("One two three.", "Eins zwei drei."), ("A b c.", "D e f.")])
-    monkeypatch.setattr(module, "draw", lambda rng: next(few))
+    monkeypatch.setattr(module, "draw", lambda *_, **__: next(few))
     monkeypatch.setattr(module, "PATIENCE", 50)
     with pytest.raises(CorpusError, match=r"gave 2 distinct pairs.*ask for 9"):
         make_corpus(train=5, valid=2, test=2, seed=1)
@@ -134,3 +135,20 @@ def test_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "20 pairs" in shown
     assert "0 pairs" in shown
     assert "→" in shown
+
+
+def test_a_smaller_language_has_fewer_words_and_no_commands() -> None:
+    whole = make_corpus(train=1500, valid=0, test=0, seed=2)
+    small = make_corpus(train=1500, valid=0, test=0, seed=2, extent=Extent(words=8, simple=True))
+
+    def words(corpus: Corpus) -> set[str]:
+        return {word for _, german in corpus.train for word in german.split()}
+
+    assert len(words(small)) < 0.7 * len(words(whole))
+    assert any(german.endswith("!") for _, german in whole.train)
+    assert not any(german.endswith("!") for _, german in small.train)
+
+
+def test_a_language_of_one_word_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(["--out", str(tmp_path), "--words", "1"]) == 1
+    assert "--words must be at least 2, but is 1" in capsys.readouterr().err
