@@ -14,6 +14,7 @@ from typing import Any, overload
 import torch
 from omegaconf import DictConfig, OmegaConf
 
+from fairseq_mcts.metrics.text import refuse_stray_surrogates
 from fairseq_mcts.register import register
 
 PathLike = str | Path
@@ -24,14 +25,23 @@ class Candidate:
     """One translation of a sentence."""
 
     text: str
-    tokens: list[str]  # eos included
-    logprob: float  # the model's own, of all tokens
-    likelihood: float  # geometric mean of the tokens' probabilities
-    score: float  # what the decoder ranked it by
-    value: float | None  # by the network, where the search goes by one
-    metric: float | None  # of the finished sentence, where the search goes by a metric
-    weight: float  # of a sample
-    visits: list[int]  # of each token when it was chosen (MCTS)
+    """As a reader sees it: subwords joined, detokenised."""
+    tokens: list[str]
+    """Its symbols, eos included."""
+    logprob: float | None
+    """The model's own, of all tokens; None: it has said nothing (`failed`)."""
+    likelihood: float
+    """Geometric mean of the tokens' probabilities."""
+    score: float | None
+    """What the decoder ranked it by."""
+    value: float | None
+    """By the network, where the search goes by one."""
+    metric: float | None
+    """Of the finished sentence, where the search goes by a metric."""
+    weight: float
+    """Of a sample: how often it was drawn, or its inclusion weight."""
+    visits: list[int]
+    """Of each token when it was chosen (MCTS)."""
 
 
 @dataclass(frozen=True)
@@ -39,24 +49,34 @@ class Translation:
     """What a search found for one sentence; the best candidate's properties are its own."""
 
     source: str
-    candidates: list[Candidate]  # best first, `nbest` of them at most
-    charged: int | None  # network evaluations by the paper's rule; None: fairseq's beam search
-    made: int | None  # and those that were needed
+    """The sentence that was given."""
+    candidates: list[Candidate]
+    """Best first, `nbest` of them at most."""
+    charged: int | None
+    """Network evaluations by the paper's rule; None: fairseq's beam search."""
+    made: int | None
+    """Those that were needed."""
+    failed: str | None = None
+    """With skip_failed: why its search failed, and what answers it."""
 
     @property
     def text(self) -> str:
+        """Of the best candidate."""
         return self.candidates[0].text
 
     @property
     def value(self) -> float | None:
+        """Of the best candidate."""
         return self.candidates[0].value
 
     @property
     def metric(self) -> float | None:
+        """Of the best candidate."""
         return self.candidates[0].metric
 
     @property
     def visits(self) -> list[int]:
+        """Of the best candidate."""
         return self.candidates[0].visits
 
     def __str__(self) -> str:
@@ -80,12 +100,20 @@ class Translator:
         self,
         sentences: str | Sequence[str],
         *,
-        search: str | None = None,  # None: fairseq's beam search
+        search: str | None = None,
         nbest: int = 1,
-        seed: int = 1,  # of samples
-        **options: Any,  # as on the command line: search_budget=50, beam=4, max_len_b=100
+        seed: int = 1,
+        **options: Any,
     ) -> Translation | list[Translation]:
-        """Translates a sentence, or several."""
+        """Translates a sentence, or several.
+
+        Args:
+            sentences: one text, or a list of them; the answer is one `Translation`, or a list.
+            search: the name of a decoder; None: fairseq's beam search.
+            nbest: at most so many candidates of each sentence.
+            seed: of samples.
+            options: flags of `fairseq-generate`, as `search_budget=50`, `beam=4`, `max_len_b=100`.
+        """
         if isinstance(sentences, str):
             [translation] = self.translate(
                 [sentences], search=search, nbest=nbest, seed=seed, **options
@@ -95,6 +123,11 @@ class Translator:
             return []
         if search is not None:
             options["search"] = search
+        for number, sentence in enumerate(sentences):
+            try:
+                refuse_stray_surrogates(sentence)
+            except ValueError as error:
+                raise ValueError(f"translate: sentence {number}: {error}") from error
         tokens = [self.interface.encode(sentence) for sentence in sentences]
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -113,6 +146,7 @@ class Translator:
             [Candidate(**hypothesis_record(one, text, dictionary)) for one in hypotheses],
             None if counts is None else counts.charged,
             None if counts is None else counts.made,
+            hypotheses[0].get("failed"),
         )
 
 
@@ -127,11 +161,18 @@ def load(
 ) -> Translator:
     """Loads a checkpoint, or an ensemble of several.
 
-    `data` is the folder with dict.*.txt: by default that of the checkpoint, or the one it was
-    trained on. `tokenizer` and `bpe` are fairseq's names (moses; sentencepiece, subword_nmt,
-    fastbpe), whose options come as `overrides`: sentencepiece_model=…, bpe_codes=…; so do options
-    of the checkpoint to be changed, as in --model-overrides, and value_path. Files that fairseq's
-    archives have beside the model (bpecodes, sentencepiece.bpe.model) are found there.
+    Args:
+        path: one checkpoint, or several.
+        data: the folder with dict.*.txt; by default that of the checkpoint, or the one it was
+            trained on.
+        tokenizer: fairseq's name of it, as moses.
+        bpe: fairseq's name of it: sentencepiece, subword_nmt, fastbpe.
+        device: by default a GPU if there is one.
+        overrides: options of tokenizer and bpe (`sentencepiece_model=…`, `bpe_codes=…`),
+            `value_path`, and options of the checkpoint to be changed, as in --model-overrides.
+
+    Files that fairseq's archives have beside the model (bpecodes, sentencepiece.bpe.model) are
+    found there.
     """
     register()
     from fairseq import checkpoint_utils, hub_utils

@@ -141,7 +141,7 @@ def test_damaged_file_is_not_blamed_on_safe_loading(tmp_path: Path) -> None:
     path = tmp_path / "damaged.pt"
     path.write_bytes(b"no checkpoint at all")
 
-    with pytest.raises(pickle.UnpicklingError) as failure:
+    with pytest.raises(pickle.UnpicklingError, match=f"^{path}: is no whole checkp") as failure:
         load_checkpoint(str(path))
 
     assert not isinstance(failure.value, compat.UnsafeCheckpointError)

@@ -66,7 +66,7 @@ def test_extras_version_and_licence(metadata: Message) -> None:
 
     assert metadata["Version"] == __version__
     assert set(metadata.get_all("Provides-Extra", [])) == {
-        *("fairseq", "metrics", "comet", "text", "report", "explore", "tune", "ray", "dev"),
+        *("fairseq", "metrics", "comet", "text", "report", "explore", "tune", "ray", "docs", "dev"),
     }
     assert "MIT" in (metadata["License"] or metadata["License-Expression"])
 

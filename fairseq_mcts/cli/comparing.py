@@ -3,6 +3,8 @@
 import argparse
 from dataclasses import dataclass
 
+import numpy as np
+
 from fairseq_mcts.cli.score_table import Comparison, SystemScores
 from fairseq_mcts.cli.systems import (
     build_metrics,
@@ -15,10 +17,14 @@ from fairseq_mcts.metrics import Metric, with_sources
 from fairseq_mcts.metrics.base import FloatArray
 from fairseq_mcts.metrics.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED, paired_bootstrap
 from fairseq_mcts.metrics.system_output import SystemOutput
+from fairseq_mcts.progress import progress_bar
+
+_SENTENCES_AT_ONCE = 2000
+_SILENT_SECONDS = 5.0  # what takes less shows no progress
 
 
-def add_comparison_options(parser: argparse.ArgumentParser) -> None:
-    """What systems are compared with, and how."""
+def add_comparison_options(parser: argparse.ArgumentParser, metrics_flag: str) -> None:
+    """What systems are compared with, and how; `metrics_flag` asks for metrics."""
     add = parser.add_argument
     add("--sources", metavar="FILE", help="sources; default: the S lines of a generate-*.txt")
     add("--references", metavar="FILE", help="references; default: the T lines of a generate-*.txt")
@@ -37,7 +43,7 @@ def add_comparison_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--seed", type=int, default=DEFAULT_SEED, help="of the resampling (default: %(default)s)")
     add("--user-dir", metavar="DIR", help="folder that registers further metrics")
-    parser.set_defaults(program=parser.prog)
+    parser.set_defaults(program=parser.prog, metrics_flag=metrics_flag)
 
 
 @dataclass(frozen=True)
@@ -51,13 +57,9 @@ class Systems:
     def fill(self) -> dict[str, dict[str, FloatArray]]:
         """Scores and tests; returns the statistics [N, K] of sentences, by metric and system."""
         comparison, baseline = self.comparison, self.comparison.baseline
-        everything: dict[str, dict[str, FloatArray]] = {}
+        everything = self._statistics()
         for metric in comparison.metrics:
-            others = self._others(metric)
-            statistics = {
-                name: metric.statistics(system.hypotheses, others)
-                for name, system in self.systems.items()
-            }
+            statistics = everything[metric.name]
             for name, scores in comparison.systems.items():
                 scores.scores[metric.name] = metric.aggregate(statistics[name].sum(axis=0))
                 if name != baseline and comparison.resamples:
@@ -68,8 +70,23 @@ class Systems:
                         resamples=comparison.resamples,
                         seed=comparison.seed,
                     )
-            everything[metric.name] = statistics
         return everything
+
+    def _statistics(self) -> dict[str, dict[str, FloatArray]]:
+        """[N, K] of each metric and system; shows how far it is if that takes long."""
+        metrics = self.comparison.metrics
+        found: dict[str, dict[str, FloatArray]] = {metric.name: {} for metric in metrics}
+        total = len(metrics) * len(self.systems) * self.comparison.sentences
+        with progress_bar("scoring", total, unit="sentences", silent=_SILENT_SECONDS) as bar:
+            for metric in metrics:
+                others = self._others(metric)
+                for name, system in self.systems.items():
+                    parts = []
+                    for part in _parts(metric, len(others)):
+                        parts.append(metric.statistics(system.hypotheses[part], others[part]))
+                        bar.update(len(parts[-1]))
+                    found[metric.name][name] = np.concatenate(parts)
+        return found
 
     def sentence_scores(self, metric: Metric, system: str, statistics: FloatArray) -> list[float]:
         """[N] scores of single sentences; `statistics` [N, K] are those of `fill`."""
@@ -81,6 +98,12 @@ class Systems:
         """What the metric compares with."""
         others = self.texts[metric.privileged]
         return with_sources(others, self.texts[False]) if metric.reads_source else others
+
+
+def _parts(metric: Metric, sentences: int) -> list[slice]:
+    """So many sentences that progress can be shown, if the metric judges them one by one."""
+    size = sentences if metric.needs_whole_corpus else _SENTENCES_AT_ONCE
+    return [slice(begin, begin + size) for begin in range(0, sentences, size)]
 
 
 def read_and_check(options: argparse.Namespace) -> Systems:
@@ -104,15 +127,15 @@ def read_and_check(options: argparse.Namespace) -> Systems:
         resamples=options.resamples,
         seed=options.seed,
     )
-    _demand_independent_metric(comparison)
+    _demand_independent_metric(comparison, options.metrics_flag)
     return Systems(systems, texts, comparison)
 
 
-def _demand_independent_metric(comparison: Comparison) -> None:
+def _demand_independent_metric(comparison: Comparison, metrics_flag: str) -> None:
     for name, system in comparison.systems.items():
         if all(comparison.is_partial(name, metric) for metric in comparison.metrics):
             raise ValueError(
                 f"the decoding of {name} optimised {system.optimised}, and no other judge is asked "
                 "for: a system must not be judged by its own metric alone. Add a metric to "
-                "--metrics"
+                f"{metrics_flag}"
             )

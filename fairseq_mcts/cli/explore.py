@@ -7,31 +7,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from fairseq_mcts.cli.errors import exit_on_errors
+from fairseq_mcts.command_help import in_one_style
 from fairseq_mcts.register import register
+from fairseq_mcts.subset import parsing
 
 PROGRAM = "fairseq-mcts-explore"
 DEFAULT_PORT = 8642
 LOOPBACK = "127.0.0.1"
-_EPILOG = """example:
-  fairseq-mcts-explore data-bin --path value.pt --bpe sentencepiece \\
-      --sentencepiece-model sp.model --search-metric mlbertscore:model=encoder --cpu
-"""
 
 
 def make_parser() -> argparse.ArgumentParser:
     """All options of fairseq-generate, and those of the server."""
-    from fairseq import options
-
-    parser: argparse.ArgumentParser = options.get_generation_parser(default_task="translation_mcts")
-    parser.prog = PROGRAM
-    parser.description = (
+    parser = parsing.generation_parser(
+        PROGRAM,
         "Serve a page on which sentences are translated by all decoders, side by side, and their "
         "searches are shown token by token. Takes the options of fairseq-generate; the page sets "
         "those of the decoders. Networks are loaded once. --search-metric is for the decoders that "
-        "go by a metric."
+        "go by a metric.",
     )
-    parser.epilog = _EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     group = parser.add_argument_group("page")
     group.add_argument(
         "--port",
@@ -45,7 +38,12 @@ def make_parser() -> argparse.ArgumentParser:
         help="address to serve on; anything but the default lets others in, who can then keep this "
         "machine busy (default: %(default)s)",
     )
-    return parser
+    return in_one_style(parser, "explore", [group])
+
+
+def complete_parser() -> argparse.ArgumentParser:
+    """With all options that fairseq knows late."""
+    return parsing.complete_parser(make_parser)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -59,8 +57,10 @@ def serve(arguments: Sequence[str]) -> None:
     """Loads the networks and answers until it is stopped."""
     from fairseq_mcts.cli.explore_server import make_app, make_server
     from fairseq_mcts.cli.explore_translator import Translator
+    from fairseq_mcts.subset.options import check_data
 
     options, cfg = parse(arguments)
+    check_data(cfg)
     translator = Translator(cfg)
     listening = _listen(options.host, options.port)
     port = listening.getsockname()[1]
@@ -71,13 +71,10 @@ def serve(arguments: Sequence[str]) -> None:
 
 def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:
     """The options, and fairseq's configuration of them."""
-    from fairseq import options
-    from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-
-    parsed = options.parse_args_and_arch(make_parser(), list(arguments))
+    parsed, cfg = parsing.parse(make_parser, arguments)
     if parsed.path is None:
         raise ValueError("--path is required")
-    return parsed, convert_namespace_to_omegaconf(parsed)
+    return parsed, cfg
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -12,7 +12,7 @@ from fairseq import tasks, utils
 from fairseq_mcts.cli.explore_decoders import fields_of, offered_decoders
 from fairseq_mcts.generators.decoder_flags import as_flag, decoder_from_settings
 from fairseq_mcts.generators.search_metric import likelihood
-from fairseq_mcts.metrics.text import text_decoders
+from fairseq_mcts.metrics.text import refuse_stray_surrogates, text_decoders
 from fairseq_mcts.models.value_head import has_value_head
 from fairseq_mcts.pictures.record_file import read_records
 from fairseq_mcts.report.page_data import packed_record
@@ -84,6 +84,7 @@ class Translator:
         """[T] the source, as fairseq-interactive encodes it."""
         if not text.strip():
             raise ValueError("there is no sentence")
+        refuse_stray_surrogates(text)
         if self._tokenizer is not None:
             text = self._tokenizer.encode(text)
         if self._bpe is not None:

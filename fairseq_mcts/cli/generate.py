@@ -1,16 +1,23 @@
 """fairseq-mcts-generate: translate in chunks; killed at any moment, the same command goes on."""
 
+import argparse
 import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
-from fairseq_mcts.cli.generate_config import PROGRAM, parse, refuse_unfit
+from fairseq_mcts.cli.generate_config import PROGRAM, make_parser, parse, refuse_unfit
 from fairseq_mcts.cli.work_options import make_engine, parse_shard
 from fairseq_mcts.register import register
+from fairseq_mcts.subset import parsing
 
 _NAMED = 10  # so many sentences that were left out are listed one by one
+
+
+def complete_parser() -> argparse.ArgumentParser:
+    """With all options that fairseq knows late."""
+    return parsing.complete_parser(make_parser)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -27,11 +34,13 @@ def run(arguments: Sequence[str]) -> None:
     from fairseq_mcts.cli.generate_join import OutputFiles, join
     from fairseq_mcts.cli.generate_settings import generate_settings
     from fairseq_mcts.cli.generate_work import GenerateWork, open_input
+    from fairseq_mcts.subset.options import check_data
     from fairseq_mcts.work import Job, Shard, Staff, cut, locked, refuse_held
 
     options, cfg = parse(arguments)
     refuse_below_one(options, "chunk_sentences", "workers", "cpus_per_worker")
     refuse_unfit(options, cfg)
+    check_data(cfg)
     shard = None if options.shard is None else parse_shard(options.shard)
     engine = make_engine(options)
     task = tasks.setup_task(cfg.task)
@@ -79,6 +88,9 @@ def summary(name: str, record: dict[str, Any]) -> str:
         named = ", ".join(f"{one['id']} ({one['tokens']} tokens)" for one in left_out[:_NAMED])
         more = ", …" if len(left_out) > _NAMED else ""
         lines.append(f"left out, too long: {len(left_out):,} sentences: {named}{more}")
+    if failed := record["failed"]:
+        lines.append(f"failed: {len(failed):,} sentences")
+        lines += [f"  sentence {one['id']}: {one['why']}" for one in failed]
     return "\n".join(lines)
 
 

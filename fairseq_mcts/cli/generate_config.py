@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.cli.work_options import add_engine_options
+from fairseq_mcts.command_help import in_one_style
+from fairseq_mcts.subset import parsing
+from fairseq_mcts.work.options import add_engine_options
 
 PROGRAM = "fairseq-mcts-generate"
 MAX_TOKENS = 12_000  # as fairseq-generate does if nothing is said
@@ -29,15 +31,12 @@ _REFUSED = {
 
 def make_parser() -> argparse.ArgumentParser:
     """All options of fairseq-generate, and those of work in chunks."""
-    from fairseq import options
-
-    parser: argparse.ArgumentParser = options.get_generation_parser(default_task="translation_mcts")
-    parser.prog = PROGRAM
-    parser.description = (
+    parser = parsing.generation_parser(
+        PROGRAM,
         "Translate a split or a text file with any decoder, in chunks that any number of workers "
         "share; takes all options of fairseq-generate. Killed at any moment, the same command goes "
         "on where it was. The output is in the order of the input and the same to the last byte, "
-        "whoever has made it."
+        "whoever has made it.",
     )
     group = parser.add_argument_group("work in chunks")
     add = group.add_argument
@@ -74,17 +73,12 @@ def make_parser() -> argparse.ArgumentParser:
         "jobs; after all of them the command without --shard joins the output",
     )
     add_engine_options(group)
-    return parser
+    return in_one_style(parser, "generate", [group])
 
 
 def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:
     """The options, and fairseq's configuration."""
-    from fairseq import options
-    from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-
-    # fairseq adds to a parser what the arguments ask for: each parsing takes a new one
-    parsed = options.parse_args_and_arch(make_parser(), list(arguments))
-    cfg = convert_namespace_to_omegaconf(parsed)
+    parsed, cfg = parsing.parse(make_parser, arguments)
     if cfg.dataset.max_tokens is None and cfg.dataset.batch_size is None:
         cfg.dataset.max_tokens = MAX_TOKENS
     return parsed, cfg

@@ -44,6 +44,15 @@ class OutputFiles:
         """How they were made; its presence tells that they are complete."""
         return self.folder / f"generate-{self.name}.json"
 
+    def _made_with(self) -> Settings:
+        try:
+            return dict(json.loads(self.record.read_text(encoding="utf-8"))["settings"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(
+                f"--out: {self.record}: does not tell how it was made ({error!r}); delete it, or "
+                "give another folder"
+            ) from error
+
     def store(self) -> ChunkStore:
         """The chunks, until they are joined."""
         return ChunkStore(self.folder / "generate-chunks" / self.name)
@@ -51,8 +60,7 @@ class OutputFiles:
     def is_complete(self, settings: Settings) -> bool:
         """Whether the output is there; that of other settings is never overwritten."""
         if self.record.exists():
-            record = json.loads(self.record.read_text(encoding="utf-8"))
-            if changed := differences(record["settings"], settings):
+            if changed := differences(self._made_with(), settings):
                 raise ValueError(
                     f"--out: {self.record} was made otherwise: {'; '.join(changed)}. Give another "
                     "folder, or delete it"
@@ -89,6 +97,7 @@ def _write(
     paths = {name: stage / files.texts[name].name for name in wanted}
     counts = np.zeros(len(COUNTS), np.int64)
     left_out: list[dict[str, int]] = []
+    failed: list[dict[str, Any]] = []
     with ExitStack() as stack:
         streams = {name: stack.enter_context(paths[name].open("wb")) for name in wanted}
         for chunk in chunks:
@@ -101,12 +110,15 @@ def _write(
                 streams[name].write(arrays[name].tobytes())
             counts += arrays["counts"]
             left_out += [{"id": one, "tokens": two} for one, two in arrays["left_out"].tolist()]
+            listed = json.loads(arrays["failures"].tobytes())
+            failed += [{"id": number, "why": what} for number, what in listed]
     record = {
         "settings": settings,
         "settings_digest": digest,
         "origin": store.settings()[1],
         "counts": dict(zip(COUNTS, counts.tolist(), strict=True)),
         "left_out": left_out,
+        "failed": failed,
     }
     of_record = stage / files.record.name
     of_record.write_text(json.dumps(record, indent=2, ensure_ascii=False), encoding="utf-8")

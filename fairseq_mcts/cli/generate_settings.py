@@ -10,14 +10,17 @@ from omegaconf import OmegaConf
 
 from fairseq_mcts.cli.generate_config import overrides
 from fairseq_mcts.cli.generate_input import Input
-from fairseq_mcts.cli.work_options import threads_of
 from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.models.checkpoints import require_files
 from fairseq_mcts.subset.options import decoder_of, generator_options
 from fairseq_mcts.work import Settings
+from fairseq_mcts.work.options import threads_of
 
 #: options that name networks, which count by their content
 _NETWORKS = ("value_path", "lm_path")
+#: options that change no translation that there is without them: a run that has stopped at a
+#: sentence goes on with it
+_WITHOUT_EFFECT = ("skip_failed",)
 #: options of the task that decide which sentences are translated, and how much of them
 _LENGTHS = ("truncate_source", "max_source_positions", "max_target_positions")
 
@@ -44,7 +47,9 @@ def generate_settings(cfg: Any, options: Namespace, task: Any, given: Input) -> 
         "fp16": cfg.common.fp16,
         "seed": cfg.common.seed,
         "decoding": {
-            name: _plain(value) for name, value in decoding.items() if name not in _NETWORKS
+            name: _plain(value)
+            for name, value in decoding.items()
+            if name not in (*_NETWORKS, *_WITHOUT_EFFECT)
         },
         "lengths": {name: cfg.task[name] for name in _LENGTHS},
         "text": {

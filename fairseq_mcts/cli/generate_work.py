@@ -1,5 +1,6 @@
 """Translating as work for any engine: a worker loads networks once and translates chunks."""
 
+import json
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -15,13 +16,13 @@ from fairseq_mcts.cli.generate_config import overrides, parse
 from fairseq_mcts.cli.generate_input import Input, Rows, Split, TextLines
 from fairseq_mcts.cli.generate_lines import LineWriter
 from fairseq_mcts.cli.generate_settings import n_best
-from fairseq_mcts.cli.work_options import threads_of
 from fairseq_mcts.generators.candidate_file import CandidateLines
 from fairseq_mcts.generators.search_generator import SearchGenerator
 from fairseq_mcts.metrics.text import text_decoders
 from fairseq_mcts.register import register
 from fairseq_mcts.subset.decoder import load_policies, prepare, uses_cuda
 from fairseq_mcts.work import Advance, Arrays, Chunk
+from fairseq_mcts.work.options import threads_of
 
 #: the arrays of a chunk; texts are UTF-8
 TEXTS = ("lines", "plain_text", "json_lines")
@@ -29,6 +30,7 @@ FIGURES = (
     "ids",  # [n] of the sentences that were translated
     "left_out",  # [m, 2] id and number of tokens of those that are too long
     "counts",  # [4] see COUNTS
+    "failures",  # [b] JSON in UTF-8: [id, what] of sentences whose search has failed
 )
 COUNTS = ("sentences", "tokens", "charged", "made")
 
@@ -138,7 +140,7 @@ class TranslationMaker:
         rows = self.given.rows(chunk.rows)
         # fairseq's own sampling draws from one source of random numbers for everything
         utils.set_torch_seed((self.cfg.common.seed + chunk.number) % 2**31)
-        before = self._counts()
+        before, failed_before = self._counts(), len(self.generator.statistics.failures)
         fitting, too_long = rows.dataset.filter_indices_by_size(rows.indices, self.positions)
         left_out = [(rows.first_id + one, _longest(rows.dataset, one)) for one in sorted(too_long)]
         if left_out and not self.cfg.dataset.skip_invalid_size_inputs_valid_test:
@@ -164,6 +166,7 @@ class TranslationMaker:
             "ids": np.setdiff1d(ids, [number for number, _ in left_out]).astype(np.int64),
             "left_out": np.array(left_out, np.int64).reshape(-1, 2),
             "counts": self._counts() - before,
+            "failures": _as_json(self.generator.statistics.failures[failed_before:]),
         }
 
     def _counts(self) -> npt.NDArray[np.int64]:
@@ -210,6 +213,12 @@ class TranslationMaker:
                 **written,
             }
         return output
+
+
+def _as_json(failures: Sequence[tuple[str, str]]) -> npt.NDArray[np.uint8]:
+    """In the order of the sentences: that of the batches is nobody's concern."""
+    listed = sorted((int(number), what) for number, what in failures)
+    return np.frombuffer(json.dumps(listed, ensure_ascii=False).encode(), np.uint8)
 
 
 def _longest(dataset: Any, index: int) -> int:

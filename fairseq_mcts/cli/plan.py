@@ -1,19 +1,46 @@
-"""fairseq-mcts-plan: how long decoding a large corpus will take, and what it needs."""
+"""fairseq-mcts-plan: how long work on a large corpus will take, and what it needs."""
 
+import argparse
 import json
 import os
 import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from fairseq_mcts.cli.errors import exit_on_errors
+from fairseq_mcts.cli.relabel_recipe import (
+    CHUNK_ROWS,
+    given_early,
+    make_recipe_parser,
+    plan_from,
+    plan_in_worker,
+    refuse_bad_counts,
+)
+from fairseq_mcts.cli.work_options import gpus
+from fairseq_mcts.command_help import in_one_style
 from fairseq_mcts.data.files import complete_file
-from fairseq_mcts.planning.parser import PROGRAM, make_parser, whole_numbers
+from fairseq_mcts.planning.parser import (
+    PROGRAM,
+    RELABELLING,
+    add_plan_options,
+    make_parser,
+    whole_numbers,
+)
 from fairseq_mcts.planning.rates import project
 from fairseq_mcts.planning.table import as_text
 from fairseq_mcts.register import register
+from fairseq_mcts.subset import parsing
 from fairseq_mcts.subset.parsing import parse
+from fairseq_mcts.work import Processes
+
+
+def complete_parser() -> argparse.ArgumentParser:
+    """With all options that fairseq knows late."""
+    return parsing.complete_parser(make_parser)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -26,17 +53,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> None:
     """Measure, print the table, write the figures."""
     from fairseq_mcts.planning.measuring import measure
-    from fairseq_mcts.subset.options import check_options
 
-    options, cfg = parse(make_parser, arguments)
-    sentences = whole_numbers("--sentences", options.sentences)
-    workers = whole_numbers("--workers", options.workers)
-    if not options.seconds > 0:
-        raise ValueError(f"--seconds {options.seconds}: must be greater than 0")
-    if options.json is not None and not options.json.parent.is_dir():
-        raise FileNotFoundError(f"--json {options.json}: there is no folder {options.json.parent}")
-    check_options(cfg)
-    rates = measure(arguments, options.seconds, min(max(workers), _cores()))
+    if given_early("--work", arguments) == RELABELLING:
+        options, work = _relabelling(arguments)
+    else:
+        options, work = _decoding(arguments)
+    sentences, workers = _sizes(options)
+    together = min(max(workers), _cores())
+    threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
+    rates = measure(
+        work, options.seconds, Processes(together, threads, [] if options.cpu else gpus())
+    )
     plan = [project(rates, size, count) for size in sentences for count in workers]
     print(as_text(rates, plan))
     if options.json is not None:
@@ -47,6 +74,54 @@ def run(arguments: Sequence[str]) -> None:
         }
         with complete_file(options.json) as stream:
             stream.write((json.dumps(figures, indent=1) + "\n").encode())
+
+
+def _sizes(options: argparse.Namespace) -> tuple[list[int], list[int]]:
+    """Numbers of sentences and of workers; refuses what no plan can be made of."""
+    if not options.seconds > 0:
+        raise ValueError(f"--seconds {options.seconds}: must be greater than 0")
+    if options.json is not None and not options.json.parent.is_dir():
+        raise FileNotFoundError(f"--json {options.json}: there is no folder {options.json.parent}")
+    return (
+        whole_numbers("--sentences", options.sentences),
+        whole_numbers("--workers", options.workers),
+    )
+
+
+def _decoding(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:
+    from fairseq_mcts.planning.decoding_work import DecodingWork
+    from fairseq_mcts.subset.options import check_data, check_options
+
+    options, cfg = parse(make_parser, arguments)
+    _sizes(options)  # before anything is read
+    check_options(cfg)
+    check_data(cfg)
+    return options, DecodingWork(arguments)
+
+
+def _relabelling(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:
+    from fairseq_mcts.planning.relabelling_work import RelabellingWork
+
+    options = make_relabelling_parser(arguments).parse_args(arguments)
+    _sizes(options)
+    refuse_bad_counts(options)
+    plan_from(options).open()
+    return options, RelabellingWork(partial(plan_in_worker, options))
+
+
+def make_relabelling_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """Options of fairseq-mcts-relabel that decide what it takes, and those of the plan."""
+    parser = make_recipe_parser(
+        PROGRAM,
+        "Tell how long it will take to relabel a large corpus, and what memory and disk it needs: "
+        "relabels sources of --subset for a minute, as fairseq-mcts-relabel would with these "
+        "options, alone and in several processes at once.",
+        arguments,
+    )
+    add_plan_options(parser)
+    # nothing is written
+    parser.set_defaults(out=Path(os.devnull), out_subset=None, chunk_rows=CHUNK_ROWS)
+    return in_one_style(parser, "plan")
 
 
 def _cores() -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from fairseq_mcts.cli.comparing import Systems, add_comparison_options, read_and_check
 from fairseq_mcts.cli.errors import exit_on_errors
 from fairseq_mcts.cli.report_runs import find_records, resolve_run
+from fairseq_mcts.command_help import in_one_style
 from fairseq_mcts.report.choice import chosen_searches
 from fairseq_mcts.report.generated import read_generated
 from fairseq_mcts.report.markdown import as_markdown
@@ -14,13 +15,6 @@ from fairseq_mcts.report.page_data import page_data
 from fairseq_mcts.report.page_file import report_page
 from fairseq_mcts.report.report import CorpusScore, MetricColumn, Report, ReportedRun
 
-_EPILOG = """example:
-  fairseq-generate … --results-path runs/beam
-  fairseq-generate … --search … --results-path runs/tree \\
-      --search-record runs/tree/searches.jsonl.gz
-  fairseq-mcts-report report.html runs/beam runs/tree --metric bleu --metric chrf \\
-      --metric mlbertscore:model=encoder --optimised mlbertscore
-"""
 _MEGABYTE = 10**6
 
 
@@ -30,8 +24,6 @@ def make_parser() -> argparse.ArgumentParser:
         description="Write one self-contained HTML page about decodings, and Markdown beside it: "
         "metrics with significance, cost, what was given up, sentences side by side, and the "
         "searches token by token where fairseq-generate has recorded them (--search-record).",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("out", metavar="OUT.html", type=Path, help="the page; OUT.md is written beside it")
@@ -68,8 +60,11 @@ def make_parser() -> argparse.ArgumentParser:
         help="recorded searches are taken in until the page is so large, those of the sentences "
         "that changed most first (default: %(default)s)",
     )
-    add_comparison_options(parser)
-    return parser
+    add_comparison_options(parser, "--metric")
+    return in_one_style(parser, "report")
+
+
+complete_parser = make_parser  # nothing comes late
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

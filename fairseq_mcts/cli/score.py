@@ -12,6 +12,7 @@ from pathlib import Path
 from fairseq_mcts.cli.comparing import add_comparison_options, read_and_check
 from fairseq_mcts.cli.errors import exit_on_errors
 from fairseq_mcts.cli.score_table import as_json, as_text
+from fairseq_mcts.command_help import in_one_style
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -44,8 +45,11 @@ def make_parser() -> argparse.ArgumentParser:
         "optimised, or 'none'; marked in the table and never the only one shown",
     )
     add("--json", metavar="FILE", help="write the results as JSON too ('-': instead of the table)")
-    add_comparison_options(parser)
-    return parser
+    add_comparison_options(parser, "--metrics")
+    return in_one_style(parser, "score")
+
+
+complete_parser = make_parser  # nothing comes late
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -4,24 +4,32 @@ import argparse
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
+from fairseq_mcts.cli.work_options import make_engine
 from fairseq_mcts.metrics import Metric
+from fairseq_mcts.progress import progress_bar
 from fairseq_mcts.register import register
+from fairseq_mcts.subset import parsing
 from fairseq_mcts.subset.parsing import parse
-from fairseq_mcts.tuning.grid import Setting, Space, extremes, grid, parse_options
+from fairseq_mcts.tuning.choice import Bound, choose, parse_bounds
+from fairseq_mcts.tuning.grid import Setting, extremes, grid, parse_options
 from fairseq_mcts.tuning.objectives import Objective, parse_objectives
 from fairseq_mcts.tuning.parser import PARTS, PROGRAM, TRIALS, make_parser
 from fairseq_mcts.tuning.proposals import GridProposals, Outcome, Proposal, Proposals
-from fairseq_mcts.tuning.results import Trial, best_of
+from fairseq_mcts.tuning.results import Trial, TrialStore
+from fairseq_mcts.tuning.storage import explained_storage_errors, import_optuna
+from fairseq_mcts.tuning.study import StudyOptions, StudyProposals
 from fairseq_mcts.tuning.tables import as_text, front_as_text, given_up_as_text
+from fairseq_mcts.work import Staff, explained_if_full, locked
 
-if TYPE_CHECKING:
-    from fairseq_mcts.tuning.processes import WorkbenchPool
-    from fairseq_mcts.tuning.study import StudyProposals
-    from fairseq_mcts.tuning.workbench import Identity, Workbench
+_SILENT_SECONDS = 5.0  # what takes less shows no progress
+
+
+def complete_parser() -> argparse.ArgumentParser:
+    """With all options that fairseq knows late."""
+    return parsing.complete_parser(make_parser)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -33,42 +41,59 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> None:
     """Try what has not been tried, print the table, write the best setting."""
-    from fairseq_mcts.subset.options import check_options
     from fairseq_mcts.tuning.best import refuse_missing_folder
+    from fairseq_mcts.tuning.part_work import PartWork
+    from fairseq_mcts.tuning.subject import Subject
     from fairseq_mcts.tuning.sweepable import sweepable, whole_number_options
-    from fairseq_mcts.tuning.workbench import build_metrics
+    from fairseq_mcts.tuning.trying import Trying
 
     options, _ = parse(make_parser, arguments)
     _refuse_unfit(options)
     if options.write_settings is not None:
         refuse_missing_folder(options.write_settings, options.sweep_out)
+    engine = make_engine(options)
     space = parse_options(options.sweep, sweepable(), whole_number_options())
     settings = grid(space) if options.sampler == "grid" else None
+    subject = Subject(arguments)
     # a value that some option refuses is found before anything is decoded
     for setting in settings or extremes(space):
-        check_options(parse(make_parser, [*arguments, *setting.flags()])[1])
-    metrics = build_metrics(options.sweep_metric)
+        subject.key(setting)
+    metrics = subject.metrics
     objectives = parse_objectives(options.objective, metrics)
+    bounds = parse_bounds(options.keep, metrics)
     if options.prune is not None and len(objectives) > 1:
         raise ValueError(f"--prune {options.prune}: not with several objectives")
-    with _workbench(arguments, options.workers) as bench:
-        if settings is not None and options.storage is None and options.prune is None:
+    store = TrialStore(options.sweep_out)
+    is_study = settings is None or options.storage is not None or options.prune is not None
+    with (
+        explained_if_full(options.sweep_out),
+        locked(options.sweep_out, options.sweep_out, shared=is_study),
+        Staff(engine, PartWork(arguments)) as staff,
+    ):
+        if settings is not None and not is_study:
             of_grid = GridProposals(settings)
-            bench.work_through(_Told(of_grid, metrics[0], len(settings)))
+            with _Told(of_grid, metrics[0], len(settings)) as told:
+                Trying(subject, store, told).work_through(staff)
             tried, trials = settings, of_grid.trials()
         else:
-            study = _study(options, space, objectives, bench.identity, settings)
-            bench.work_through(_Told(study, metrics[0], study.total(), len(study.finished())))
-            tried, trials = _of_study(study, settings, metrics[0])
-        sentences = bench.identity.sentences
-    _report(arguments, tried, trials, metrics, objectives, sentences)
+            of_study = _study_options(options)
+            with explained_storage_errors(of_study.storage):
+                study = StudyProposals(
+                    of_study, space, objectives, subject.key(Setting(())), settings
+                )
+                print(f"study {study.name} in {of_study.storage}", flush=True)
+                done = len(study.finished())
+                with _Told(study, metrics[0], study.total(), done) as told:
+                    Trying(subject, store, told).work_through(staff)
+                tried, trials = _of_study(study, settings, metrics[0])
+        _report(arguments, tried, trials, metrics, objectives, bounds, len(subject.sources))
 
 
 def _refuse_unfit(options: argparse.Namespace) -> None:
     from fairseq_mcts.tuning.plots import import_matplotlib
-    from fairseq_mcts.tuning.storage import import_optuna
 
-    refuse_below_one(options, "sweep_sentences", "trials", "parts", "workers")
+    refuse_below_one(options, "sweep_sentences", "trials", "parts")
+    refuse_below_one(options, "workers", "cpus_per_worker")
     if options.sampler == "grid" and options.trials is not None:
         raise ValueError(f"--trials {options.trials}: a grid tries all combinations; --sampler tpe")
     if options.prune is None and options.parts is not None:
@@ -81,28 +106,8 @@ def _refuse_unfit(options: argparse.Namespace) -> None:
         import_matplotlib(options.plots)
 
 
-def _workbench(
-    arguments: Sequence[str], workers: int
-) -> "AbstractContextManager[Workbench | WorkbenchPool]":
-    if workers == 1:
-        from fairseq_mcts.tuning.workbench import Workbench
-
-        return nullcontext(Workbench(arguments))
-    from fairseq_mcts.tuning.processes import WorkbenchPool
-
-    return WorkbenchPool(arguments, workers)
-
-
-def _study(
-    options: argparse.Namespace,
-    space: Space,
-    objectives: Sequence[Objective],
-    identity: "Identity",
-    settings: Sequence[Setting] | None,
-) -> "StudyProposals":
-    from fairseq_mcts.tuning.study import StudyOptions, StudyProposals
-
-    of_study = StudyOptions(
+def _study_options(options: argparse.Namespace) -> StudyOptions:
+    return StudyOptions(
         storage=options.storage or f"sqlite:///{options.sweep_out.resolve() / 'study.db'}",
         sampler=options.sampler,
         trials=options.trials or TRIALS,
@@ -110,13 +115,10 @@ def _study(
         parts=options.parts or PARTS,
         seed=options.seed,
     )
-    study = StudyProposals(of_study, space, objectives, identity.key, settings)
-    print(f"study {study.name} in {of_study.storage}", flush=True)
-    return study
 
 
 def _of_study(
-    study: "StudyProposals", settings: Sequence[Setting] | None, metric: Metric
+    study: StudyProposals, settings: Sequence[Setting] | None, metric: Metric
 ) -> tuple[list[Setting], list[Trial]]:
     """What is finished, a grid in its order; tells what was given up."""
     finished = dict(study.finished())  # a setting that was drawn twice counts once
@@ -131,16 +133,25 @@ def _of_study(
 
 
 class _Told:
-    """Proposals that say on the terminal what comes of them."""
+    """Proposals that say on the terminal what comes of them, and how much is left."""
 
     def __init__(self, proposals: Proposals, metric: Metric, total: int, done: int = 0) -> None:
         self._proposals = proposals
         self._metric = metric
         self._total = total
         self._done = done
+        self._bar = progress_bar(
+            "sweep", total, done=done, unit="settings", silent=_SILENT_SECONDS, leave=False
+        )
         self.next = proposals.next
         self.goes_on = proposals.goes_on
         self.still_there = proposals.still_there
+
+    def __enter__(self) -> "_Told":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
 
     def finish(self, proposal: Proposal, outcome: Outcome) -> None:
         self._proposals.finish(proposal, outcome)
@@ -152,7 +163,9 @@ class _Told:
             how = "already there" if outcome.known else f"{outcome.trial.seconds:.1f} s"
         number = f"{self._done}/{self._total}"
         shown = f"{self._metric.name} {self._metric.format(score)}"
+        self._bar.clear()
         print(f"{number} {proposal.setting}: {shown} ({how})", flush=True)
+        self._bar.update()
 
 
 def _report(
@@ -161,6 +174,7 @@ def _report(
     trials: Sequence[Trial],
     metrics: Sequence[Metric],
     objectives: Sequence[Objective],
+    bounds: Sequence[Bound],
     sentences: int,
 ) -> None:
     """The table, the best setting in a file, the front of several objectives, plots."""
@@ -168,12 +182,12 @@ def _report(
     from fairseq_mcts.tuning.best import flags_beside, write_best
     from fairseq_mcts.tuning.plots import draw
 
-    print(f"\n{sentences} sentences\n{as_text(settings, trials, metrics)}")
+    best = choose(trials, metrics[0].name, bounds)
+    print(f"\n{sentences} sentences\n{as_text(settings, trials, metrics, best)}")
     for metric in metrics:
         print(f"{metric.name}: {metric.signature()}")
     if len(objectives) > 1:
         print(f"\n{front_as_text(settings, trials, metrics, objectives)}\n")
-    best = best_of(trials, metrics[0].name)
     options, cfg = parse(make_parser, [*arguments, *settings[best].flags()])
     best_options = generator_options(cfg)
     origin: dict[str, Any] = {

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from fairseq_mcts.cli.errors import naming
 from fairseq_mcts.metrics import Metric, build_metric, metric_class, parse_metric_spec
 from fairseq_mcts.metrics.system_output import SystemOutput, read_lines, read_system
 
@@ -88,8 +89,9 @@ def build_metrics(options: argparse.Namespace, texts: dict[bool, list[str]]) -> 
     for spec in specs:
         name, _ = parse_metric_spec(spec)
         if name in metrics:
-            raise ValueError(f"--metrics names {name} twice")
-        metrics[name] = build_metric(spec, encoder if name in _ENCODER_METRICS else None)
+            raise ValueError(f"{options.metrics_flag}: {name} is named twice")
+        with naming(f"{options.metrics_flag} {spec}"):
+            metrics[name] = build_metric(spec, encoder if name in _ENCODER_METRICS else None)
         if metrics[name].privileged not in texts:
             role = metrics[name].compares_with
             raise ValueError(

@@ -1,42 +1,10 @@
-"""Options of commands whose work is cut into chunks: who does it, and where."""
+"""Who does the work of a command, and which part of it."""
 
 import os
 from argparse import Namespace
-from typing import Any
 
 from fairseq_mcts.work import Engine, Here, Processes, Shard
-
-_ENGINES = ("processes", "ray")
-
-
-def add_engine_options(group: Any) -> None:
-    """--workers, --engine and what belongs to them."""
-    add = group.add_argument
-    add(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="processes that share the work (default: this one alone); with --engine ray at most "
-        "so many actors (default: as many as the cluster has room for)",
-    )
-    add(
-        "--engine",
-        choices=_ENGINES,
-        default=_ENGINES[0],
-        help="where workers are: processes of this machine or a Ray cluster (default: %(default)s)",
-    )
-    add(
-        "--ray-address",
-        metavar="ADDRESS",
-        help="of --engine ray: the cluster, as HOST:PORT or auto (default: one of this machine "
-        "alone)",
-    )
-    add(
-        "--cpus-per-worker",
-        type=int,
-        metavar="N",
-        help="threads of each worker, and the CPUs that Ray reserves for it (default: 1)",
-    )
+from fairseq_mcts.work.options import threads_of
 
 
 def make_engine(options: Namespace) -> Engine:
@@ -50,15 +18,10 @@ def make_engine(options: Namespace) -> Engine:
         raise ValueError("--ray-address: has no effect without --engine ray")
     if options.workers is None:
         return Here()
-    return Processes(options.workers, cpus, [] if options.cpu else _gpus())
+    return Processes(options.workers, cpus, [] if options.cpu else gpus())
 
 
-def threads_of(options: Namespace) -> int:
-    """Threads of each worker."""
-    return options.cpus_per_worker or 1
-
-
-def _gpus() -> list[str]:
+def gpus() -> list[str]:
     """The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them."""
     import torch
 

@@ -1,6 +1,7 @@
 """The texts of a tree's picture."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from fairseq_mcts.pictures.pruning import Hidden, PrunedTree
@@ -11,16 +12,33 @@ _MOST_DIGITS = 4
 TextWidth = Callable[[str], float]  # of a text, in inches
 
 
+# what no XML file can hold, and so no SVG; and ends of lines, which are none in a picture
+_UNDRAWABLE = re.compile("[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\x7f")
+_CONTROL_PICTURES = 0x2400  # ␀ and those after it stand for the control characters
+
+
+def drawable(text: str) -> str:
+    """A text that every viewer can show: control characters as their pictures."""
+    return _UNDRAWABLE.sub(_picture, text)
+
+
+def _picture(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code == 0x7F:
+        return "\u2421"
+    return chr(_CONTROL_PICTURES + code) if code < 0x20 else "\ufffd"
+
+
 def joined(pieces: Sequence[str]) -> str:
     """Pieces as a reader writes them, if they are marked as sentencepiece or subword-nmt do."""
     if any(piece.startswith("\u2581") for piece in pieces):
-        return "".join(pieces).replace("\u2581", " ").strip()
-    return " ".join(pieces).replace("@@ ", "")
+        return drawable("".join(pieces).replace("\u2581", " ").strip())
+    return drawable(" ".join(pieces).replace("@@ ", ""))
 
 
 def token_label(piece: str) -> str:
     """A piece beside an edge: sentencepiece's mark of a space would look like a part of it."""
-    return piece.replace("\u2581", "\u2423")
+    return drawable(piece.replace("\u2581", "\u2423"))
 
 
 def value_texts(values: Iterable[float]) -> list[str]:
@@ -46,7 +64,9 @@ def heading(tree: SearchTree) -> list[str]:
         f"Decoded so far: {joined(tree.prefix) or '–'}",
     ]
     if tree.chosen:
-        lines.append(f"Chosen by {tree.choice}: {token_label(tree.nodes[tree.chosen[0]].piece)}")
+        lines.append(
+            f"Chosen by {drawable(tree.choice)}: {token_label(tree.nodes[tree.chosen[0]].piece)}"
+        )
     return lines
 
 

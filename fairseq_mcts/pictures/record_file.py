@@ -11,6 +11,9 @@ KINDS = ("tree", "beam", "samples")
 
 Record = dict[str, Any]
 
+#: what reading a damaged line ends with
+_FAULTS = (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError)
+
 
 def read_records(path: Path) -> dict[int, Record]:
     """The searches of a file by the numbers of their sentences, none if it is of another kind.
@@ -24,14 +27,18 @@ def read_records(path: Path) -> dict[int, Record]:
     records: dict[int, Record] = {}
     for number, line in enumerate(data.split(b"\n")[:-1], start=1):
         try:
-            entry = json.loads(line)
+            entry = json.loads(line, parse_constant=_refuse_constant)
             if number == 1 and entry.get("format") != FORMAT:
                 return {}
             _check(entry)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        except _FAULTS as error:
             raise ValueError(f"{path}, line {number}: holds no search: {error!r}") from error
         records[entry["id"]] = entry
     return records
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
 
 
 def _check(entry: Any) -> None:

@@ -1,6 +1,7 @@
 """A search tree as a JSON file: everything that a picture of it needs, and more."""
 
 import json
+import math
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def load_tree(path: Path) -> SearchTree:
     """Reads what `save_tree` wrote; a ValueError names the file if it holds something else."""
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # neither UTF-8 nor JSON
+    except (ValueError, RecursionError) as error:  # neither UTF-8 nor JSON, or JSON without end
         raise ValueError(f"{path}: holds no search tree: {error}") from error
     if not isinstance(entries, dict) or entries.pop("format", None) != FORMAT:
         raise ValueError(f'{path}: holds no search tree: its format is not "{FORMAT}"')
@@ -83,6 +84,8 @@ def _check(tree: SearchTree) -> None:
             number_like = field.type is float and isinstance(value, int)
             if not number_like and type(value) is not field.type:
                 raise ValueError(f"node {number}: {field.name} is {value!r}")
+            if field.type is float and not math.isfinite(value):
+                raise ValueError(f"node {number}: {field.name} is {value}")
         above = range(number) if number else [NO_PARENT]
         if node.parent not in above:
             raise ValueError(f"node {number}: its parent {node.parent} is none of the nodes before")

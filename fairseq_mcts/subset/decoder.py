@@ -3,13 +3,11 @@
 import ast
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 from fairseq import tasks, utils
 
-from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.metrics.text import text_decoders
 from fairseq_mcts.models.checkpoints import load_models
 from fairseq_mcts.models.network import Network
@@ -46,22 +44,18 @@ def prepare(model: Network, cfg: Any) -> None:
     model.prepare_for_inference_(cfg)
 
 
-class SubsetDecoder:
-    """The first sentences of a split, the policy, and whatever the task remembers of values."""
+class Subset:
+    """The first sentences of a split, as tokens and as texts."""
 
     def __init__(self, cfg: Any, sentences: int | None, flag: str) -> None:
         """`cfg` is fairseq's configuration of fairseq-generate; `flag` asks for `sentences`."""
-        self._cuda = uses_cuda(cfg)
         self.task = tasks.setup_task(cfg.task)
-        self._models = load_policies(cfg, self.task)
         self.task.load_dataset(cfg.dataset.gen_subset)
         self._dataset = self.task.dataset(cfg.dataset.gen_subset)
         size = len(self._dataset)
         if sentences is not None and sentences > size:
             raise ValueError(f"{flag} {sentences}: {cfg.dataset.gen_subset} has only {size}")
         self.num_sentences = size if sentences is None else sentences
-        self._max_tokens = cfg.dataset.max_tokens
-        self._max_sentences = cfg.dataset.batch_size
         # the task remembers both, for metrics that steer a search
         bpe = self.task.build_bpe(cfg.bpe)
         tokenizer = self.task.build_tokenizer(cfg.tokenizer)
@@ -81,6 +75,17 @@ class SubsetDecoder:
     def hypothesis(self, result: Any) -> str:
         """The text of a hypothesis as fairseq returns it."""
         return self._texts.target.decode(result["tokens"])
+
+
+class SubsetDecoder(Subset):
+    """With the policy, and whatever the task remembers of values."""
+
+    def __init__(self, cfg: Any, sentences: int | None, flag: str) -> None:
+        super().__init__(cfg, sentences, flag)
+        self._cuda = uses_cuda(cfg)
+        self._models = load_policies(cfg, self.task)
+        self._max_tokens = cfg.dataset.max_tokens
+        self._max_sentences = cfg.dataset.batch_size
 
     def batches(self, parts: int = 1) -> list[list[Batch]]:
         """The batches of each part; sentence n is in part n % `parts`, so all are alike."""
@@ -112,9 +117,3 @@ class SubsetDecoder:
         forced = sample["target"][:, : options.prefix_size] if options.prefix_size else None
         results = self.task.inference_step(generator, self._models, sample, prefix_tokens=forced)
         return dict(zip(sample["id"].tolist(), results, strict=True))
-
-
-def digest_of_networks(cfg: Any) -> str:
-    """Differs if a file of --path or --value-path does."""
-    paths = [cfg.common_eval.path, cfg.task.value_path]
-    return digest_of_files(Path(file) for path in paths if path for file in utils.split_paths(path))

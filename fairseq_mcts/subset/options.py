@@ -1,5 +1,6 @@
 """What decides about translations in a configuration of fairseq-generate, and what is refused."""
 
+import os
 from argparse import Namespace
 from typing import Any
 
@@ -9,6 +10,15 @@ from fairseq_mcts.generators.decoding_checks import OF_FILES, check_decoding
 from fairseq_mcts.generators.search_settings import resolve
 from fairseq_mcts.search.decoder import Decoder
 from fairseq_mcts.tasks.search_config import search_field_names
+
+
+def check_data(cfg: Any) -> None:
+    """Refuses data that is not there, before fairseq does without naming it."""
+    for folder in cfg.task.data.split(os.pathsep):
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(
+                f"DATA {folder}: there is no such folder; give one that fairseq-preprocess made"
+            )
 
 
 def check_options(cfg: Any) -> None:

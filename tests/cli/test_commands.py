@@ -9,30 +9,63 @@ import pytest
 
 import fairseq_mcts
 from fairseq_mcts.cli import commands
-from fairseq_mcts.cli.errors import DEBUG
+from fairseq_mcts.command_help import COMMANDS, DEBUG, Command
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_every_command_has_its_module_and_its_own_name() -> None:
     setup = (ROOT / "setup.py").read_text(encoding="utf-8")
-    for name in commands.COMMANDS:
+    for name in COMMANDS:
         assert callable(importlib.import_module(f"fairseq_mcts.cli.{name}").main)
         assert f'"fairseq-mcts-{name} = fairseq_mcts.cli.{name}:main"' in setup
 
 
-def test_help_lists_all_commands_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         commands.main(["--help"])
     shown = capsys.readouterr().out
-    for name, command in commands.COMMANDS.items():
-        assert f"fairseq-mcts {name} {command.example}" in shown
+    for name, command in COMMANDS.items():
+        assert f"  {name} " in shown
         assert command.summary in shown
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("name", "command"), COMMANDS.items())
+def test_help_of_all_has_one_style(
+    name: str, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit, match="0"):
-        commands.main(["--version"])
+        commands.main([name, "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"usage: fairseq-mcts {name} {command.usage}"
+    assert lines[1] == ""
+    assert lines[2]  # what it does
+    begin = max(lines.index(one) for one in ("example:", "examples:") if one in lines)
+    shown = " ".join(line.strip().removesuffix(" \\") for line in lines[begin + 1 :])
+    for example in command.examples:
+        assert f"fairseq-mcts {name} {example}" in shown
+    for line in lines[begin:]:
+        assert len(line) <= 100
+    for flag in ("--version", "--debug"):
+        assert any(line.startswith(f"  {flag} ") for line in lines)
+
+
+@pytest.mark.parametrize("name", ["generate", "sweep", "explore", "plan"])
+def test_help_tells_of_decoders(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """fairseq's own --help ends before it gets to them."""
+    with pytest.raises(SystemExit, match="0"):
+        commands.main([name, "--help"])
+    shown = capsys.readouterr().out
+    for flag in ("--search ", "--mcts-simulations ", "--search-metric ", "--sentencepiece-model "):
+        assert f"  {flag}" in shown
+    # what is the command's own comes first
+    assert shown.index("data, decoders and their metrics") < shown.index("--no-progress-bar")
+
+
+@pytest.mark.parametrize("given", [["--version"], *([name, "--version"] for name in COMMANDS)])
+def test_version(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        commands.main(given)
     assert capsys.readouterr().out.strip() == fairseq_mcts.__version__
 
 

@@ -2,8 +2,11 @@
 
 import gzip
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,9 @@ from fairseq_mcts.cli import generate
 from fairseq_mcts.work import locked
 from tests.cli.relabel import forked
 from tests.cli.relabel.forked import KILLED
+from tests.console import REPOSITORY
 from tests.generators.conftest import trained  # noqa: F401 - a fixture
+from tests.generators.faulty import NO_NUMBER
 from tests.generators.harness import run_generate
 from tests.generators.trained import SEEN, UNSEEN, Trained
 
@@ -261,3 +266,66 @@ def test_mistakes_are_refused_before_anything_is_written(
     given, message = REFUSED[case]
     assert message in complaint(capsys, *arguments(trained, tmp_path / "out", *given))
     assert not (tmp_path / "out").exists()
+
+
+FAULTY = (
+    *("--search", "mcts", "--mcts-leaf", "rollout", "--mcts-simulations", "3", "--max-len-b", "8"),
+    *("--search-metric", "faulty-vowels", "--search-post-process", "sentencepiece"),
+)
+
+
+def test_a_run_that_stopped_at_a_sentence_goes_on_without_it(
+    trained: Trained,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    failing = [row for row, line in enumerate(trained.lines("test.en")) if NO_NUMBER in line]
+    given = arguments(trained, tmp_path, *FAULTY, "--json-lines")
+    with pytest.raises(SystemExit):
+        generate.main(given)
+    complaint = capsys.readouterr().err
+    assert re.search(rf"error: sentence ({'|'.join(map(str, failing))}): --search-met", complaint)
+    assert "--skip-failed goes on" in complaint
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("chunk-*.npz")}
+    generate.main([*given, "--skip-failed"])
+    printed = capsys.readouterr().out
+    record = json.loads((tmp_path / "generate-test.json").read_text())
+    assert [one["id"] for one in record["failed"]] == failing
+    for one in record["failed"]:
+        assert f"  sentence {one['id']}: {one['why']}" in printed
+    lines = (tmp_path / "generate-test.txt").read_text()
+    assert [int(row) for row in re.findall(r"^F-(\d+)\t", lines, re.MULTILINE)] == failing
+    hypotheses = (tmp_path / "hypotheses-test.jsonl").read_text().splitlines()
+    found = [json.loads(line, parse_constant=pytest.fail) for line in hypotheses]
+    assert [one["id"] for one in found if "failed" in one] == failing
+    assert len(found) == SENTENCES
+    assert len(kept) < len(range(0, SENTENCES, 20))  # the first run had come so far and no further
+
+
+def test_a_locale_without_utf8_stops_nothing(
+    trained: Trained,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    """Files are UTF-8 always; what the screen can't show is written as numbers."""
+    english = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(REPOSITORY)}
+    command = [sys.executable, "-m", "fairseq_mcts.cli.generate"]
+    given = arguments(trained, tmp_path, "--beam", "1", "--max-len-b", "12", "--plain-text")
+    for number, utf8 in enumerate(({"PYTHONUTF8": "0"}, {})):
+        environment = {name: one for name, one in os.environ.items() if name != "PYTHONUTF8"}
+        out = ["--out", str(tmp_path / f"out-{number}")]
+        ended = subprocess.run(
+            [*command, *given, *out],
+            env={**environment, **english, **utf8},
+            capture_output=True,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr.decode()
+        text = (tmp_path / f"out-{number}" / "translations-test.txt").read_text(encoding="utf-8")
+        assert any(letter in text for letter in "äöüß")
+        helped = subprocess.run(
+            [*command, "--help"],
+            env={**environment, **english, **utf8},
+            capture_output=True,
+            check=False,
+        )
+        assert helped.returncode == 0, helped.stderr.decode()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fairseq_mcts.cli import plan
+from fairseq_mcts.cli import plan, relabel
 from tests.generators.conftest import trained  # noqa: F401 - a fixture
 from tests.generators.trained import Trained
 
@@ -28,11 +28,47 @@ def test_measured_rates_are_projected(
     figures = json.loads((tmp_path / "plan.json").read_text())
     measured, [one, two] = figures["measured"], figures["plan"]
     assert measured["together"] in (1, 2)  # by the cores of this machine
-    assert measured["costs"][0]["charged"] >= measured["costs"][0]["made"] > 0
+    evaluations = measured["costs"][0]["evaluations"]
+    assert evaluations["charged"] >= evaluations["made"] > 0
     assert 100e6 < measured["memory_bytes"] < 100e9
     assert one["seconds"] > 41e6 / 1e5
-    assert one["line_bytes"] > one["text_bytes"] > 41e6
+    assert one["disk"]["lines"] > one["disk"]["text"] > 41e6
     assert two["workers"] == 2
+
+
+@pytest.mark.slow
+def test_relabelling_is_planned_too(
+    trained: Trained,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = (
+        *("--path", str(trained.dual), "--cpu", "--post-process", "sentencepiece"),
+        *("--metric", "chrf", "--samples", "3", "--subset", "train", "--batch-size", "20"),
+    )
+    plan.main(
+        [
+            *("--work", "relabel", str(trained.data), *given, "--sentences", "41e6"),
+            *("--workers", "1", "--seconds", "1", "--json", str(tmp_path / "plan.json")),
+        ]
+    )
+    shown = capsys.readouterr().out
+    assert "41,000,000" in shown and "in 3.0 rows" in shown
+    figures = json.loads((tmp_path / "plan.json").read_text())
+    [cost, *_], [one] = figures["measured"]["costs"], figures["plan"]
+    assert (cost["sentences"], cost["rows"]) == (20, 60)
+    assert one["seconds"] > 41e6 / 1e5
+
+    # as large as what is really written
+    relabel.main([str(trained.data), "--out", str(tmp_path / "out"), *given])
+    sources = json.loads(next((tmp_path / "out").glob("*.relabel.json")).read_text())["rows"] / 3
+    written = sum(
+        path.stat().st_size
+        for path in (tmp_path / "out").glob("train.*")
+        if path.suffix in (".bin", ".idx", ".npy")
+    )
+    assert one["disk"]["data"] / 41e6 == pytest.approx(written / sources, rel=0.1)
+    assert one["disk"]["chunks"] > one["disk"]["data"]
 
 
 @pytest.mark.parametrize(
@@ -43,8 +79,16 @@ def test_measured_rates_are_projected(
         (("--workers", "0"), "--workers 0: expected whole numbers"),
         (("--seconds", "0"), "--seconds 0.0: must be greater than 0"),
         (("--json", "no/plan.json"), "--json no/plan.json: there is no folder no"),
-        (("--path", "none.pt", "--workers", "1"), "none.pt"),
+        (("--path", "none.pt", "--post-process", "sentencepiece"), "none.pt"),
         (("--search", "mcts", "--mcts-simulations", "0"), "--mcts-simulations: must be"),
+        (("--work", "sweep"), "argument --work: invalid choice: 'sweep'"),
+        (("--work", "relabel"), "--metric is required"),
+        (("--work", "relabel", "--out", "x"), "unrecognized arguments: --out x"),
+        (("--work", "relabel", "--metric", "bleu", "--samples", "0"), "--samples 0: must be at"),
+        (
+            ("--work", "relabel", "--metric", "bleu", "--samples", "2", "--seconds", "0"),
+            "--seconds 0.0: must be greater than 0",
+        ),
     ],
 )
 def test_refusals_name_the_option(

@@ -150,7 +150,7 @@ def test_own_metric_alone_is_refused(capsys, files, toy_encoder) -> None:
         (["{beam}", "--references", "/no/such/file"], "there is no file /no/such/file"),
         (
             ["{beam}", "--references", "{reference}", "--metrics", "bleu", "bleu"],
-            "--metrics names bleu twice",
+            "--metrics: bleu is named twice",
         ),
         (
             ["{beam}", "--references", "{reference}", "--metrics", "bleu", "--encoder", "x"],

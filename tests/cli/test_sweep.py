@@ -32,6 +32,20 @@ def trials(out: Path) -> dict[str, dict[str, Any]]:
     return {" ".join(trial["flags"]): trial for trial in found}
 
 
+def without_seconds(out: Path) -> dict[str, dict[str, Any]]:
+    return {flags: {**trial, "seconds": 0} for flags, trial in trials(out).items()}
+
+
+def table(shown: str) -> list[str]:
+    """All that comes after the trials, but for seconds and where things lie."""
+    lines = shown.splitlines()
+    begin = lines.index(f"{SENTENCES} sentences")
+    end = lines.index("", begin) if "" in lines[begin:] else len(lines) - 1
+    # seconds, which differ, are the last of the figures
+    rows = [re.sub(r" [\d.]+( +\*)?$", r"\1", line) for line in lines[begin:end]]
+    return [*rows, *lines[end:-1]]
+
+
 @pytest.mark.slow
 def test_each_setting_translates_as_fairseq_generate_does(
     trained: Trained,  # noqa: F811
@@ -170,20 +184,12 @@ def test_two_workers_find_what_one_finds_and_draw_plots(
     more = ("--objective", "bleu", "--objective", "made", "--plots", str(tmp_path / "plots.svg"))
     tables = []
     for workers in ("1", "2"):
-        out = tmp_path / workers
-        sweep.main(arguments(trained, out, *given, *more, "--workers", workers))
-        lines = capsys.readouterr().out.splitlines()
-        begin = lines.index(f"{SENTENCES} sentences")
-        end = lines.index("", begin)
-        # seconds, which differ, are the last of the figures
-        rows = [re.sub(r" [\d.]+( +\*)?$", r"\1", line) for line in lines[begin:end]]
-        tables.append([*rows, *lines[end:-1]])
+        sweep.main(arguments(trained, tmp_path / workers, *given, *more, "--workers", workers))
+        tables.append(table(capsys.readouterr().out))
     assert tables[0] == tables[1]
     assert any(line.startswith("beaten by no other setting") for line in tables[0])
-    one, two = (trials(tmp_path / workers) for workers in "12")
-    assert len(one) == 6
-    for flags, trial in one.items():
-        assert {**trial, "seconds": 0} == {**two[flags], "seconds": 0}
+    assert len(trials(tmp_path / "1")) == 6
+    assert without_seconds(tmp_path / "1") == without_seconds(tmp_path / "2")
     assert "<svg" in (tmp_path / "plots.svg").read_text()
 
 

@@ -49,6 +49,28 @@ def test_tokens_visits_and_values_stand_in_the_picture(tmp_path: Path) -> None:
     assert written.count("+1 (1 visit)") == 2
 
 
+@pytest.mark.parametrize(
+    ("piece", "shown"),
+    [
+        ("<script>alert(1)</script>", "<script>alert(1)</script>"),
+        ("]]>&#0;", "]]>&#0;"),
+        ("a\x00\x1b\n\x7f", "a\u2400\u241b\u240a\u2421"),
+        ("\ufffe\ud800", "\ufffd\ufffd"),
+        ("$\\frac{", "$\\frac{"),
+    ],
+)
+def test_any_text_stays_text_in_a_picture(tmp_path: Path, piece: str, shown: str) -> None:
+    """Markup is none, and what no XML file can hold is replaced."""
+    tree = by_hand()
+    nodes = (tree.nodes[0], replace(tree.nodes[1], piece=piece), *tree.nodes[2:])
+    hostile = replace(tree, nodes=nodes, source=(piece,), prefix=(piece,))
+    draw_tree(hostile, tmp_path / "tree.svg")
+    written = texts(tmp_path / "tree.svg")
+    assert {shown, f"Source: {shown}", f"Decoded so far: {shown}"} <= set(written)
+    names = {one.tag for one in ElementTree.parse(tmp_path / "tree.svg").getroot().iter()}
+    assert not any(name.endswith("script") for name in names)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_no_text_overlaps_another_or_leaves_its_box(seed: int) -> None:
     """By the extents that the renderer draws with, not by those that the layout reckons with."""

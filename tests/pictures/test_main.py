@@ -1,5 +1,6 @@
 """python -m fairseq_mcts.pictures"""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,13 @@ def test_bad_options_are_named(
         main([*saved, *options])
     assert end.value.code == 2
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_tree_of_very_many_levels_is_drawn_as_far_as_asked_for(tmp_path: Path) -> None:
+    tree = by_hand()
+    below = [replace(tree.nodes[1], parent=number) for number in range(100_000)]
+    deep = replace(tree, nodes=(tree.nodes[0], *below), chosen=tuple(range(1, 100_001)))
+    save_tree(deep, tmp_path / "deep.json")
+    main([str(tmp_path / "deep.json")])
+    assert any("100001" in line for line in texts(tmp_path / "deep.svg"))

@@ -80,7 +80,7 @@ function drawChart(chart) {
   chart.points.forEach((point, index) => {
     const act = point.act;
     const circle = svg('circle', {
-      cx: placeX(point.x), cy: toY(point.y), r: point.small ? 3.5 : 7,
+      cx: placeX(point.x), cy: toY(point.y), r: point.small ? 3.5 : RADIUS,
       class: `point ${point.colour}`, 'data-point': point.key,
     }, svg('title', {}, point.tip));
     if (point.small) {
@@ -101,25 +101,48 @@ function drawChart(chart) {
   return picture;
 }
 
-// Labels beside their points, moved down where they would lie over one another.
+const LABEL = {gap: 11, letter: 7, high: 14, reach: 4};
+const RADIUS = 7;
+
+// Labels beside their points, at the first place where they lie over no point and no other label.
 function placedLabels(points, placeX, toY) {
-  const labels = points.map((point) => {
-    if (point.small) return null;
-    const x = placeX(point.x);
-    const wide = (point.label ?? '').length * 7;
-    const atRight = x + 12 + wide < CHART.width - CHART.right;
-    return {x: atRight ? x + 11 : x - 11, y: toY(point.y) + 4, wide, atRight};
-  });
-  const order = labels.filter(Boolean).sort((one, other) => one.y - other.y);
-  order.forEach((label, index) => {
-    for (const above of order.slice(0, index)) {
-      const span = (one) => (one.atRight ? [one.x, one.x + one.wide] : [one.x - one.wide, one.x]);
-      const [a1, a2] = span(above);
-      const [b1, b2] = span(label);
-      if (a1 < b2 && b1 < a2 && label.y - above.y < 14) label.y = above.y + 14;
-    }
-  });
-  return labels.map((label) => label && {
-    x: label.x, y: label.y, class: 'point-label', 'text-anchor': label.atRight ? 'start' : 'end',
-  });
+  const circles = points.filter((point) => !point.small).map((point) => ({
+    left: placeX(point.x) - RADIUS, right: placeX(point.x) + RADIUS,
+    top: toY(point.y) - RADIUS, bottom: toY(point.y) + RADIUS,
+  }));
+  const taken = [...circles];
+  const placed = points.map(() => null);
+  const order = points.map((point, index) => index).filter((index) => !points[index].small);
+  order.sort((one, other) => toY(points[one].y) - toY(points[other].y));
+  for (const index of order) {
+    const places = labelPlaces(points[index], placeX(points[index].x), toY(points[index].y));
+    const place = places.find((one) => !taken.some((other) => overlap(one.box, other))) ?? places[0];
+    taken.push(place.box);
+    placed[index] = place.attributes;
+  }
+  return placed;
+}
+
+// Right of the point, left of it, then ever further above and below; only what is in the picture.
+function labelPlaces(point, x, y) {
+  const wide = (point.label ?? '').length * LABEL.letter;
+  const shifts = [0];
+  for (let step = 1; step <= LABEL.reach; step += 1) shifts.push(step * LABEL.high, -step * LABEL.high);
+  const all = shifts.flatMap((shift) => ['start', 'end'].map((anchor) => {
+    const from = anchor === 'start' ? x + LABEL.gap : x - LABEL.gap - wide;
+    const middle = y + shift;
+    return {
+      box: {left: from, right: from + wide, top: middle - LABEL.high / 2, bottom: middle + LABEL.high / 2},
+      attributes: {
+        x: anchor === 'start' ? from : from + wide, y: middle + 4, class: 'point-label', 'text-anchor': anchor,
+      },
+    };
+  }));
+  const inside = all.filter(({box}) => box.left >= CHART.left && box.right <= CHART.width - CHART.right
+    && box.top >= 0 && box.bottom <= CHART.height - CHART.bottom);
+  return inside.length ? inside : all;
+}
+
+function overlap(one, other) {
+  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 }

@@ -1,13 +1,17 @@
 """Mistakes of users, data and metrics: refused by name, with nothing lost."""
 
+import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from fairseq_mcts.cli import relabel
+from fairseq_mcts.work import locked
 from tests.cli.relabel import forked
 from tests.cli.relabel.runs import (
     CHUNKS,
@@ -43,6 +47,13 @@ def test_other_settings_neither_go_on_with_a_run_nor_overwrite_its_result(
     assert message in complaint(folder, *arguments, *begun, *changed)
     assert message in complaint(folder, *arguments, "--out", "greedy", *changed)
     assert (content(folder / "begun"), content(greedy)) == before
+
+
+def test_a_second_command_is_refused(folder: Path) -> None:
+    arguments = (*POLICY, *CHUNKS, "--metric", "bleu", "--subset", "valid", "--out", "held")
+    with locked(folder / "held" / "relabel-chunks" / "valid.en-de", Path("held")):
+        assert "held: another command is at work there: process " in complaint(folder, *arguments)
+    relabelled(folder, *arguments)
 
 
 def test_a_chunk_of_other_settings_or_a_damaged_one_is_not_merged(folder: Path) -> None:
@@ -196,3 +207,43 @@ def test_references_that_do_not_match_the_sources_are_refused(folder: Path) -> N
     text: Any = complaint(folder, *arguments)
     assert "valid.en-de.en has 21 rows" in text
     assert "valid.en-de.de has 90" in text
+
+
+def test_a_policy_without_numbers_is_refused_with_the_row(folder: Path) -> None:
+    state = torch.load(folder / "model" / "checkpoint_best.pt", weights_only=False)
+    state["model"]["encoder.layers.0.fc1.weight"].fill_(float("inf"))
+    torch.save(state, folder / "infinite.pt")
+    for method in ((), ("--method", "completions")):
+        arguments = [
+            *("bin", "--path", "infinite.pt", "--cpu", "--metric", "bleu", *method),
+            *("--out", f"infinite-{len(method)}", "--subset", "valid"),
+        ]
+        ended = forked.run(relabel.main, folder, arguments)
+        assert ended.code == 2
+        last = ended.err.splitlines()[-1]  # behind the progress
+        assert re.search(r"error: row \d+: the network's policy holds NaN after \[\]$", last), last
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda arrays: arrays.pop("scores"), "scores"),
+        (lambda arrays: arrays["scores"].__setitem__(3, np.nan), "score 3 is nan"),
+        (lambda arrays: arrays.update(scores=arrays["scores"][:-1]), "are not those of its"),
+    ],
+)
+def test_a_chunk_without_its_scores_is_named(
+    folder: Path, change: Callable[[dict[str, Any]], object], what: str
+) -> None:
+    out = "scoreless-" + what.replace(" ", "-")
+    arguments = (*POLICY, *CHUNKS, "--metric", "bleu", "--subset", "valid", "--num-shards", "1")
+    relabelled(folder, *arguments, "--shard", "0", "--out", out)
+    chunk = next((folder / out).rglob("chunk-00000001.npz"))
+    with np.load(chunk) as opened:
+        arrays = dict(opened)
+    change(arrays)
+    np.savez(chunk, **arrays)
+    said = complaint(folder, "bin", "--subset", "valid", "--merge", "--out", out)
+    assert f"{chunk.name} is damaged (" in said
+    assert what in said
+    assert chunk.exists()
