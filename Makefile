@@ -16,6 +16,9 @@ COMET ?= 2.2.7
 JOBS ?= 2
 # Size of the networks that `make bench` measures.
 SIZE ?= small
+# Options of the long fuzzing, and files of fairseq_mcts/ that are mutated.
+FUZZ ?=
+MUTANTS ?=
 # More options for pytest, e.g. PYTEST_ARGS='-m "not slow"'.
 PYTEST_ARGS ?=
 
@@ -28,7 +31,7 @@ export MALLOC_TRIM_THRESHOLD_ ?= 2147483648
 
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help setup test lint format demo ablation bench matrix clean distclean
+.PHONY: help setup test lint format fuzz coverage mutants demo ablation bench matrix docs clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -55,6 +58,15 @@ lint: $(INSTALLED) ## check style, types and imports between packages
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+fuzz: $(INSTALLED) ## random searches, texts and command lines for hours (FUZZ='--seed 2' for others)
+	$(BIN)/python -m tests.fuzz $(FUZZ)
+
+coverage: $(INSTALLED) ## which lines the tests reach; compiled code runs as Python, so it takes hours
+	$(BIN)/python -m tools.coverage --jobs $(JOBS)
+
+mutants: $(INSTALLED) ## spoil the code line by line: do the tests notice? (MUTANTS='search/mbr.py', default: all)
+	$(BIN)/python -m tools.mutants $(MUTANTS)
+
 format: $(INSTALLED) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -72,8 +84,12 @@ bench: $(INSTALLED) ## measure every claim about speed (SIZE=small or base; resu
 matrix: $(INSTALLED) ## try the plugin in environments with other fairseqs (FAIRSEQ=checkout of its main branch)
 	$(BIN)/python -m tools.matrix $(if $(FAIRSEQ),--fairseq $(FAIRSEQ)) --write docs/fairseq.md
 
+docs: $(INSTALLED) ## build the site of the documentation (in ./site); a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "open site/index.html, or with a search box: python3 -m http.server -d site"
+
 clean: ## remove the demo's work and all caches
-	rm -rf work build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf work site build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv as well

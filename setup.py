@@ -27,6 +27,8 @@ TEXT = ["sacremoses>=0.1", "subword-nmt>=0.3.8"]
 REPORT = ["matplotlib>=3.8"]
 EXPLORE = ["fastapi>=0.110", "uvicorn>=0.27"]
 TUNE = ["optuna>=4.4"]
+# `make docs`; ruff breaks long signatures of the API page into lines
+DOCS = ["mkdocs-material>=9.6", "mkdocstrings[python]>=0.29", "ruff>=0.6"]
 
 
 def version() -> str:
@@ -57,6 +59,7 @@ setup(
         "numba>=0.58",
         "sacrebleu>=2.0",
         "sentencepiece>=0.1.97",
+        "shtab>=1.6",
         "tabulate>=0.9",
         "tqdm>=4.66",
     ],
@@ -81,6 +84,7 @@ setup(
         "explore": EXPLORE,
         "tune": TUNE,
         "ray": ["ray>=2.50"],
+        "docs": DOCS,
         "dev": [
             # the test suite covers the metrics, the reports and the tuning too
             *METRICS,
@@ -91,10 +95,13 @@ setup(
             # the browser that it drives is Debian's chromium with chromium-driver
             "selenium>=4.15",
             *TUNE,
+            *DOCS,
             "pytest>=9",
             "pytest-xdist>=3.5",
             "hypothesis>=6.100",
-            "ruff>=0.6",
+            # make coverage, make mutants
+            "coverage>=7.10",
+            "cosmic-ray>=8.3",
             "mypy>=1.11",
             "import-linter>=2.1",
             "pre-commit>=3.7",

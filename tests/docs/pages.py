@@ -56,16 +56,10 @@ def follow(page: str, folder: Path, wanted: Callable[[Block], bool] = lambda com
 def run(commands: str, folder: Path, package: Path = REPOSITORY) -> str:
     """What the commands print in `folder`, where Python finds fairseq_mcts in `package`; they must
     succeed."""
-    scripts = str(Path(sys.executable).parent)
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands],
         cwd=folder,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(package),
-            "PATH": os.pathsep.join([scripts, os.environ["PATH"]]),
-            "OMP_NUM_THREADS": "1",
-        },
+        env=environment(package),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -73,3 +67,14 @@ def run(commands: str, folder: Path, package: Path = REPOSITORY) -> str:
     )
     assert done.returncode == 0, done.stdout[-4000:]
     return done.stdout
+
+
+def environment(package: Path = REPOSITORY) -> dict[str, str]:
+    """In which commands find their scripts, and Python finds fairseq_mcts in `package`."""
+    scripts = str(Path(sys.executable).parent)
+    return {
+        **os.environ,
+        "PYTHONPATH": str(package),
+        "PATH": os.pathsep.join([scripts, os.environ["PATH"]]),
+        "OMP_NUM_THREADS": "1",
+    }
