@@ -72,10 +72,10 @@ format: $(INSTALLED) ## rewrite the code in the project's style
 	$(BIN)/ruff format .
 
 demo: $(INSTALLED) ## make data, train and decode: a first result in minutes (in ./work)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m examples.demo
+	$(BIN)/python -m examples.demo
 
 ablation: $(INSTALLED) ## learn values of four difficulties and print their errors (in ./work)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m examples.ablation
+	$(BIN)/python -m examples.ablation
 
 bench: $(INSTALLED) ## measure every claim about speed (SIZE=small or base; results in benchmarks/results)
 	$(BIN)/python -m pip install --quiet ctranslate2

@@ -9,6 +9,7 @@ and how long that took.
 
 import hashlib
 import json
+import os
 import re
 import shlex
 import shutil
@@ -143,6 +144,7 @@ class Runner:
                 stage.command,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
+                env=_environment(),
                 text=True,
                 encoding="utf-8",
             ) as process,
@@ -177,6 +179,12 @@ class Runner:
 
     def _record_path(self, stage: Stage) -> Path:
         return self._records / f"{stage.name}.json"
+
+
+def _environment() -> dict[str, str]:
+    """Commands are those of the Python that runs this, whether its environment is active or not."""
+    scripts = str(Path(sys.executable).parent)
+    return {**os.environ, "PATH": os.pathsep.join([scripts, os.environ.get("PATH", os.defpath)])}
 
 
 def _inputs(stages: Sequence[Stage], number: int) -> set[int]:

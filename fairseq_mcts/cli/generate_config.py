@@ -1,7 +1,6 @@
 """The command line of fairseq-mcts-generate as fairseq's configuration, and what it refuses."""
 
 import argparse
-import ast
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -103,11 +102,6 @@ def refuse_unfit(options: argparse.Namespace, cfg: Any) -> None:
 
 def overrides(cfg: Any) -> dict[str, Any]:
     """What --model-overrides says."""
-    text = cfg.common_eval.model_overrides
-    try:
-        given = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        given = None
-    if not isinstance(given, dict):
-        raise ValueError(f"--model-overrides {text}: expected a dictionary, as {{'name': value}}")
-    return given
+    from fairseq_mcts.subset.options import model_overrides
+
+    return model_overrides(cfg.common_eval.model_overrides)

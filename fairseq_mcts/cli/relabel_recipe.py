@@ -1,7 +1,6 @@
 """What is relabelled and how: options, and the plan that they make up."""
 
 import argparse
-import ast
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -240,6 +239,7 @@ def _recipe(options: argparse.Namespace) -> Any:
 
     from fairseq_mcts.relabelling.models import ModelFiles
     from fairseq_mcts.relabelling.plan import Recipe
+    from fairseq_mcts.subset.options import model_overrides
 
     for flag in ("path", "metric"):
         if getattr(options, flag) is None:
@@ -260,7 +260,7 @@ def _recipe(options: argparse.Namespace) -> Any:
         of_value = [Path(path) for path in options.value_path.split(":")]
         value = ModelFiles(of_value, {}, options.fp16, option="--value-path")
     return Recipe(
-        policy=ModelFiles(paths, _model_overrides(options.model_overrides), options.fp16),
+        policy=ModelFiles(paths, model_overrides(options.model_overrides), options.fp16),
         value=value,
         decoding=_decoding(options),
         text=text,
@@ -318,16 +318,6 @@ def _temperatures(text: str) -> tuple[float, ...]:
         if not 0 < temperature < float("inf"):
             raise ValueError(f"--temperature {temperature}: must be greater than 0")
     return temperatures
-
-
-def _model_overrides(text: str) -> dict[str, Any]:
-    try:
-        overrides = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        overrides = None
-    if not isinstance(overrides, dict):
-        raise ValueError(f"--model-overrides {text}: expected a dictionary, as {{'name': value}}")
-    return overrides
 
 
 def plan_in_worker(options: argparse.Namespace) -> Any:

@@ -1,6 +1,5 @@
 """Decodes sentences of a split again and again, with networks that stay in memory."""
 
-import ast
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +10,7 @@ from fairseq import tasks, utils
 from fairseq_mcts.metrics.text import text_decoders
 from fairseq_mcts.models.checkpoints import load_models
 from fairseq_mcts.models.network import Network
-from fairseq_mcts.subset.options import generator_options
+from fairseq_mcts.subset.options import generator_options, model_overrides
 
 Batch = Sequence[int]  # rows of the split
 
@@ -27,7 +26,7 @@ def load_policies(cfg: Any, task: Any) -> list[Network]:
         "--path",
         utils.split_paths(cfg.common_eval.path),
         task,
-        overrides=ast.literal_eval(cfg.common_eval.model_overrides),
+        overrides=model_overrides(cfg.common_eval.model_overrides),
         needs_policy=True,
     )
     for model in models:

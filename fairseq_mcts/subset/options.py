@@ -1,5 +1,6 @@
 """What decides about translations in a configuration of fairseq-generate, and what is refused."""
 
+import ast
 import os
 from argparse import Namespace
 from typing import Any
@@ -19,6 +20,17 @@ def check_data(cfg: Any) -> None:
             raise FileNotFoundError(
                 f"DATA {folder}: there is no such folder; give one that fairseq-preprocess made"
             )
+
+
+def model_overrides(text: str) -> dict[str, Any]:
+    """What --model-overrides says."""
+    try:
+        given = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        given = None
+    if not isinstance(given, dict):
+        raise ValueError(f"--model-overrides {text}: expected a dictionary, as {{'name': value}}")
+    return given
 
 
 def check_options(cfg: Any) -> None:

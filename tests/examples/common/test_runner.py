@@ -28,6 +28,15 @@ def test_finished_stages_are_not_run_again(tmp_path: Path) -> None:
     assert (written(tmp_path, "a"), written(tmp_path, "b")) == (["1"], ["2"])
 
 
+def test_commands_are_those_of_this_python_without_an_active_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    code = f"import sys; open({str(tmp_path / 'a' / 'out.txt')!r}, 'w').write(sys.prefix)"
+    Runner(tmp_path).run([Stage("a", "a", ("python", "-c", code), output=tmp_path / "a")])
+    assert written(tmp_path, "a") == [sys.prefix]
+
+
 def test_a_changed_stage_and_all_after_it_start_in_empty_folders(tmp_path: Path) -> None:
     before, after = writer(tmp_path, "a", "1"), writer(tmp_path, "c", "3")
     Runner(tmp_path).run([before, writer(tmp_path, "b", "old"), after])

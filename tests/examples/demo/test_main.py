@@ -1,7 +1,6 @@
 """The whole demo, smaller: it learns, translates every line, and a second run has nothing to do."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -21,14 +20,12 @@ def run_demo(work: Path) -> str:
     sizes |= {"judged-sources": 20, "tuning-sentences": 20}
     options = [text for name, size in sizes.items() for text in (f"--{name}", str(size))]
     options += ["--decoders", *DECODERS]
-    scripts = str(Path(sys.executable).parent)
     result = subprocess.run(
         [sys.executable, "-m", "examples.demo", "--work", str(work), *options],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PATH": os.pathsep.join([scripts, os.environ["PATH"]])},
     )
     assert result.returncode == 0, result.stdout[-3000:] + result.stderr
     return result.stdout
