@@ -51,7 +51,7 @@ DECODERS = (
     _by_value(
         "mcts-gumbel",
         ("--search", "mcts", "--mcts-root", "gumbel"),
-        "mcts-c-scale=0.02,0.05,0.1,0.2",
+        "mcts-c-scale=0.05,0.1,0.2",
     ),
     Decoder(
         "sr-metric",

@@ -30,7 +30,7 @@ class Sizes:
     held_out_pairs: int = 500
     pieces: int = 2000
     words: int = 16  # of a kind, the most frequent ones: what minutes are enough to learn
-    updates: int = 1200
+    updates: int = 1000
     encoder_steps: int = 600
     value_updates: int = 700
     value_sources: int = 6000  # that the value is learned from
@@ -161,6 +161,7 @@ class Plan:
             (
                 *("--metric", self.metric, *sources, "--method", "completions"),
                 *("--samples", "2", "--temperature", "0.75,1"),
+                *("--workers", "2"),  # everything else waits for the value that learns from them
             ),
             self.work / "completions",
             reads=(self.train_policy(), self.train_encoder()),
