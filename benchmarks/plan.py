@@ -3,11 +3,10 @@
     python benchmarks/plan.py [--size small|base] [--sentences N] [--work NAME] [--json FILE]
 
 fairseq-mcts-plan measures V-MCTS, and relabelling by completions, on batches of a corpus and
-projects to all of it, for one worker and for two. Then fairseq-generate decodes that corpus: by one
-process, and by two at once that take half of the sentences each; and fairseq-mcts-relabel relabels
-it with --workers. The figures are real seconds over projected ones, or the inverse if that is more,
-from the start of the processes to their end. Other work on the machine must not change meanwhile:
-the load is printed. Small corpora are mostly starting.
+projects to all of it, for one worker and for two. Then fairseq-mcts-generate decodes that corpus,
+and fairseq-mcts-relabel relabels it, with --workers. The figures are real seconds over projected
+ones, or the inverse if that is more, from the start of a command to its end. Other work on the
+machine must not change meanwhile: the load is printed. Small corpora are mostly starting.
 """
 
 from __future__ import annotations
@@ -28,13 +27,12 @@ import networks
 from relabelling import write_checkpoint, write_corpus
 
 from fairseq_mcts.register import register
-from fairseq_mcts.user_dir import USER_DIR
 
 FARTHEST = 1.25  # real over projected, or the other way round
 
 
 class Decoding:
-    """Commands that decode one corpus."""
+    """Decoding of one corpus."""
 
     def __init__(self, folder: Path, simulations: int) -> None:
         self.folder = folder
@@ -44,21 +42,15 @@ class Decoding:
             *("--search-budget", str(simulations)),
         ]
 
-    def real(self, workers: int, turn: int) -> list[list[str]]:
-        """Commands that share the work."""
-        return [
-            [
-                *("fairseq_cli.generate", *self.options, "--user-dir", str(USER_DIR)),
-                *("--task", "translation_mcts", "--distributed-world-size", str(workers)),
-                *("--distributed-rank", str(rank)),
-                *("--results-path", str(self.folder / f"results-{workers}-{rank}-{turn}")),
-            ]
-            for rank in range(workers)
-        ]
+    def real(self, workers: int, turn: int) -> list[str]:
+        """A module that does the work, with its arguments."""
+        out = str(self.folder / f"results-{workers}-{turn}")
+        more = ["--out", out, "--workers", str(workers), "--chunk-sentences", "100"]
+        return ["fairseq_mcts.cli.generate", *self.options, *more]
 
 
 class Relabelling:
-    """Commands that relabel it."""
+    """Relabelling of it."""
 
     def __init__(self, folder: Path, simulations: int) -> None:
         self.folder = folder
@@ -69,11 +61,11 @@ class Relabelling:
         ]
         self.options = ["--work", "relabel", *self.recipe]
 
-    def real(self, workers: int, turn: int) -> list[list[str]]:
-        """One command."""
+    def real(self, workers: int, turn: int) -> list[str]:
+        """A module that does the work, with its arguments."""
         out = str(self.folder / f"scored-{workers}-{turn}")
         more = ["--out", out, "--workers", str(workers), "--chunk-rows", "100"]
-        return [["fairseq_mcts.cli.relabel", *self.recipe, *more]]
+        return ["fairseq_mcts.cli.relabel", *self.recipe, *more]
 
 
 KINDS = {"generate": Decoding, "relabel": Relabelling}
@@ -91,35 +83,31 @@ class Runs:
     def projected(self) -> dict[int, float]:
         """Seconds by number of workers."""
         path = self.work.folder / "plan.json"
-        self._run([[
-            "fairseq_mcts.cli.plan", *self.work.options, "--seconds", str(self.seconds),
-            *("--sentences", str(self.sentences), "--workers", "1,2", "--json", str(path)),
-        ]])  # fmt: skip
+        measuring = ["--seconds", str(self.seconds), "--json", str(path)]
+        corpus = ["--sentences", str(self.sentences), "--workers", "1,2"]
+        self._run(["fairseq_mcts.cli.plan", *self.work.options, *corpus, *measuring])
         plan = json.loads(path.read_text(encoding="utf-8"))["plan"]
         return {one["workers"]: one["seconds"] for one in plan}
 
     def real(self, workers: int, turn: int) -> float:
-        """Seconds until all processes have ended."""
+        """Seconds until the command has ended."""
         begun = time.perf_counter()
         self._run(self.work.real(workers, turn))
         return time.perf_counter() - begun
 
-    def _run(self, modules: Sequence[Sequence[str]]) -> None:
-        """Runs modules with their arguments at the same time."""
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-m", *module],
-                env=self.environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-            for module in modules
-        ]
-        said = [process.communicate()[0] for process in processes]
-        for process, text in zip(processes, said, strict=True):
-            if process.returncode:
-                raise RuntimeError(f"{process.args} failed: {text[-2000:]}")
+    def _run(self, module: Sequence[str]) -> None:
+        """Runs a module with its arguments."""
+        command = [sys.executable, "-m", *module]
+        done = subprocess.run(
+            command,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{command} failed: {done.stdout[-2000:]}")
 
 
 def measure(options: argparse.Namespace, folder: Path, kind: str) -> list[common.Comparison]:

@@ -26,7 +26,7 @@ class Rates:
     costs: Sequence[BatchCost]  # of one process alone
     together: int  # so many processes were tried at once
     slowdown: float  # of each of them, against one alone
-    start_seconds: float  # until a process begins to work
+    start_seconds: float  # until the processes of a command begin to work
     memory_bytes: int  # of one process, at its peak
     gpu_bytes: int
     threads: int  # of each process
