@@ -57,6 +57,8 @@ class Stage:
     given, a group `total`."""
     total: int = 0
     """How many steps `done` counts up to."""
+    processes: int = 1
+    """That it keeps busy; it waits until there is room for all of them."""
     reads: "tuple[Stage, ...] | None" = None
     """Stages whose results the command reads: the stage starts anew if one of them does. None
     stands for all stages before it in the run."""
@@ -74,7 +76,7 @@ class Runner:
     """Runs stages in order and remembers in `work` what is finished."""
 
     def __init__(self, work: Path, at_once: int = 1) -> None:
-        """Keep records in `work`; up to `at_once` stages run at the same time."""
+        """Keep records in `work`; stages run side by side with up to `at_once` processes."""
         self._records = work / "stages"
         self._records.mkdir(parents=True, exist_ok=True)
         self._at_once = at_once
@@ -91,12 +93,14 @@ class Runner:
             try:
                 while waiting or running:
                     unfinished = {*waiting, *running.values()}
-                    for number in list(waiting):
-                        if len(running) < self._at_once and not inputs[number] & unfinished:
-                            stage = waiting.pop(number)
-                            write_line(f"[{number + 1}/{len(stages)}] {stage.title}")
-                            work = pool.submit(self._run_one, stage, fingerprints[number])
-                            running[work] = number
+                    for number in [one for one in waiting if not inputs[one] & unfinished]:
+                        busy = sum(stages[other].processes for other in running.values())
+                        if running and busy + stages[number].processes > self._at_once:
+                            break  # those behind it would take its place again and again
+                        stage = waiting.pop(number)
+                        write_line(f"[{number + 1}/{len(stages)}] {stage.title}")
+                        work = pool.submit(self._run_one, stage, fingerprints[number])
+                        running[work] = number
                     for work in wait(running, return_when=FIRST_COMPLETED).done:
                         del running[work]
                         work.result()

@@ -80,8 +80,8 @@ class Plan:
         return [
             *self.supervised(),
             self.train_encoder(),
-            self.judged_samples(),
             self.complete(),
+            self.judged_samples(),
             self.join(),
             self.train_on_completions(),
             *(self.tune(decoder) for decoder in tuned),
@@ -161,10 +161,11 @@ class Plan:
             (
                 *("--metric", self.metric, *sources, "--method", "completions"),
                 *("--samples", "2", "--temperature", "0.75,1"),
-                *("--workers", "2"),  # everything else waits for the value that learns from them
+                *("--workers", "2"),
             ),
             self.work / "completions",
             reads=(self.train_policy(), self.train_encoder()),
+            processes=2,  # the value waits for it, and most decoders for the value
         )
 
     def judged_samples(self) -> Stage:
@@ -184,7 +185,13 @@ class Plan:
         )
 
     def relabel(
-        self, name: str, title: str, options: tuple[str, ...], out: Path, reads: tuple[Stage, ...]
+        self,
+        name: str,
+        title: str,
+        options: tuple[str, ...],
+        out: Path,
+        reads: tuple[Stage, ...],
+        processes: int = 1,
     ) -> Stage:
         return Stage(
             name=name,
@@ -196,6 +203,7 @@ class Plan:
             ),
             output=out,
             progress=RELABELLING_PROGRESS,
+            processes=processes,
             reads=reads,
         )
 

@@ -115,6 +115,23 @@ def test_the_log_keeps_what_was_said_before_an_interruption(tmp_path: Path) -> N
     assert runner.seconds(stage) is not None
 
 
+def test_a_stage_of_two_processes_runs_alone_and_is_not_overtaken(tmp_path: Path) -> None:
+    def timed(name: str, processes: int = 1) -> Stage:
+        path = str(tmp_path / name / "out.txt")
+        code = (
+            "import time; begun = time.time(); time.sleep(0.3); "
+            f"open({path!r}, 'w').write(f'{{begun}} {{time.time()}}')"
+        )
+        command = (sys.executable, "-c", code)
+        return Stage(name, name, command, tmp_path / name, processes=processes, reads=())
+
+    Runner(tmp_path, at_once=2).run([timed("a"), timed("wide", processes=2), timed("b")])
+    times = {
+        one: [float(x) for x in written(tmp_path, one)[0].split()] for one in ("a", "wide", "b")
+    }
+    assert times["a"][1] <= times["wide"][0] < times["wide"][1] <= times["b"][0]
+
+
 def test_stages_that_do_not_read_each_other_run_at_once(tmp_path: Path) -> None:
     """Each of the two ends only when it has seen the other begin."""
     stages = []
