@@ -1,6 +1,7 @@
 """Translating as work for any engine: a worker loads networks once and translates chunks."""
 
 import json
+import math
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -33,6 +34,8 @@ FIGURES = (
     "failures",  # [b] JSON in UTF-8: [id, what] of sentences whose search has failed
 )
 COUNTS = ("sentences", "tokens", "charged", "made")
+# that become one: the tail of the last sentences is then a small part of the work
+_JOINED_BATCHES = 8
 
 
 def open_input(cfg: Any, options: Namespace, task: Any) -> Input:
@@ -131,8 +134,8 @@ class TranslationMaker:
     cuda: bool
 
     @property
-    def tells_progress(self) -> bool:
-        """Whether the generator says how far a batch is; fairseq's own does not."""
+    def searches(self) -> bool:
+        """Whether the generator is one of this project, which joins batches and tells progress."""
         return isinstance(self.generator, SearchGenerator)
 
     def make(self, chunk: Chunk, advance: Advance) -> Arrays:
@@ -151,11 +154,14 @@ class TranslationMaker:
             )
         advance(len(left_out))
         output: dict[int, dict[str, str]] = {number: {"plain_text": "\n"} for number, _ in left_out}
-        if self.tells_progress:
+        if self.searches:
             self.generator.progress = lambda sentences: nullcontext(advance)
-        for batch in self._batches(rows, fitting):
+        batches = self._batches(rows, fitting)
+        if self.searches:
+            batches, self.generator.at_once = joined(batches)
+        for batch in batches:
             output.update(self._translate(rows, batch))
-            if not self.tells_progress:
+            if not self.searches:
                 advance(len(batch))
         ids = sorted(output)
         texts = {
@@ -213,6 +219,20 @@ class TranslationMaker:
                 **written,
             }
         return output
+
+
+def joined(batches: Sequence[Sequence[int]]) -> tuple[list[list[int]], int]:
+    """Several batches as one, and how many of its sentences are to be searched at the same time.
+
+    A sentence joins when another is finished, so that calls of the network stay full. (fairseq
+    puts the longest sentences of a batch first, so that none of them is left alone at the end.)
+    """
+    at_once = math.ceil(sum(map(len, batches)) / max(len(batches), 1))
+    together = [
+        [row for batch in batches[begin : begin + _JOINED_BATCHES] for row in batch]
+        for begin in range(0, len(batches), _JOINED_BATCHES)
+    ]
+    return together, at_once
 
 
 def _as_json(failures: Sequence[tuple[str, str]]) -> npt.NDArray[np.uint8]:

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
-import numpy as np
-
 from fairseq_mcts.progress import progress_bar
 from fairseq_mcts.search import Decoder, Run
 from fairseq_mcts.search.driver import Search
 from fairseq_mcts.search.evaluator import Requests
+from fairseq_mcts.search.results import Hypothesis
 from fairseq_mcts.search.scorer import Candidate
 
 #: is told how many further sentences are finished
@@ -30,12 +29,12 @@ def batch_bar(sentences: int) -> Iterator[Finished]:
 
 
 @contextmanager
-def counting(decoder: Decoder[Any], sentences: int, finished: Finished) -> Iterator[Decoder[Any]]:
-    """The decoder, whose search of so many sentences tells how many are finished.
+def counting(decoder: Decoder[Any], finished: Finished) -> Iterator[Decoder[Any]]:
+    """The decoder, whose search tells how many sentences are finished.
 
     A search that breaks off takes back what it has told.
     """
-    count = _Count(sentences, finished)
+    count = _Count(finished)
     try:
         yield cast(Decoder[Any], _WatchedDecoder(decoder, count))
     except BaseException:
@@ -44,8 +43,7 @@ def counting(decoder: Decoder[Any], sentences: int, finished: Finished) -> Itera
 
 
 class _Count:
-    def __init__(self, sentences: int, finished: Finished) -> None:
-        self.sentences = sentences
+    def __init__(self, finished: Finished) -> None:
         self._finished = finished
         self._told = 0
 
@@ -70,7 +68,7 @@ class _WatchedDecoder:
 
 
 class _WatchedSearch:
-    """A search that is like another, and counts sentences that wait for nothing any more."""
+    """A search that is like another, and counts sentences that are finished."""
 
     def __init__(self, search: Search, count: _Count) -> None:
         self._search = search
@@ -80,9 +78,10 @@ class _WatchedSearch:
         return getattr(self._search, name)
 
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
-        requests, candidates = self._search.advance()
-        # a round for policies alone concerns just some of the sentences that go on
-        if not (len(requests) and self._search.question.policy_only):
-            waiting = np.union1d(requests.sentences, [one.sentence for one in candidates])
-            self._count.tell(self._count.sentences - len(waiting))
-        return requests, candidates
+        self._count.tell(sum(map(bool, self._search.results())))
+        return self._search.advance()
+
+    def results(self) -> list[list[Hypothesis]]:
+        results = self._search.results()
+        self._count.tell(len(results))  # whoever asks has come to the end
+        return results

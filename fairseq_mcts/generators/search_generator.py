@@ -109,6 +109,9 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         self.trees = trees
         self.record = record
         self.progress: BatchProgress | None = None  # who wants to know how far a batch is
+        # Sentences of a batch that are searched at the same time, the next joining as one is
+        # finished; None: all. It changes no result.
+        self.at_once: int | None = None
         self._finished: Finished | None = None  # of the batch at work
         self._retrying: Retrying[Answer] = Retrying()
         self._greedy: SearchGenerator | None = None  # once a search has failed
@@ -267,12 +270,13 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             recorder=record,
             highest_value=evaluator.highest_value if self._uses_value else math.inf,
             efficient_rows=EFFICIENT_ROWS if ahead else 0,
+            at_once=self.at_once,
         )
         metric = self._search_metric(sources)
         if self._finished is None:
             decoded = run_decoder(self._decoder, run, evaluator, metric)
         else:
-            with counting(self._decoder, len(sentences), self._finished) as decoder:
+            with counting(self._decoder, self._finished) as decoder:
                 decoded = run_decoder(decoder, run, evaluator, metric)
         if self.record is not None and record is not None:
             self.record.write(watched, record, decoded.hypotheses)

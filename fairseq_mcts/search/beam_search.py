@@ -37,26 +37,25 @@ class BeamSearch(TreeStore):
     ) -> None:
         widths = per_sentence("beam", width, run.num_sentences)
         widest = int(widths.max(initial=1))
-        super().__init__(run.constraints, widest + 1)
+        super().__init__(run.constraints, widest + 1, at_once=run.at_once)
         if len(widths) and run.n_best is not None and run.n_best > widths.min():
             raise ValueError(f"n_best: {run.n_best} is more than the beam of {widths.min()}")
         self._n_best = run.n_best
         self._rules = rules
         self._with_values = self.reads_values = with_values
-        self.question = Question(
+        self.question = self._policy_and_value = Question(
             actions=widest + 1, temperature=temperature, as_priors=False, value=with_values
         )
         self._value_of_proposals = replace(self.question, policy=False)
         self._policy_of_beams = replace(self.question, value=False, policy_only=True)
         self._beams = _new_beams(widths, widest)
-        self._begun = False
+        # sentences that have joined, and whose empty prefix is evaluated but for its policy
+        self._entering = np.zeros(0, np.int32)
         self._recording = None
         if run.recorder is not None:
             self._recording = BeamRecording(run.recorder, rules, with_values=with_values)
 
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
-        if not self._begun:
-            return self._begin(), ()
         wanted, count = np.empty(0, np.int32), 0
         while count == 0 and len(self._active):
             wanted = np.empty(self._make_room_for_step(), np.int32)
@@ -68,11 +67,28 @@ class BeamSearch(TreeStore):
             if self._recording is not None:
                 self._recording.after_step(self.tree, self._beams)
             self._collect_finished()
-        if self._with_values and len(self._active):
-            # all sentences are at the same point of a step
-            proposing = self._beams.phase[self._active[0]] == kernels.PROPOSING
-            self.question = self._policy_of_beams if proposing else self._value_of_proposals
-        return self.constraints.requests(self.tree, wanted[:count]), ()
+        joining = self._join_with_values() if self._with_values else self._roots(self.join())
+        slots = np.concatenate([wanted[:count], joining])
+        return self.constraints.requests(self.tree, slots), ()
+
+    def _join_with_values(self) -> Int32:
+        """Decides what is asked now; slots of sentences that join, to be asked about as well.
+
+        All active sentences are at the same point of a step. Others join when values are asked for
+        and become active when policies are.
+        """
+        if not len(self._active) and not len(self._entering):
+            self.question = self._policy_and_value
+            return self._roots(self.join())
+        if len(self._active) and self._beams.phase[self._active[0]] != kernels.PROPOSING:
+            self.question = self._value_of_proposals
+            new = self.take_waiting(self._at_once - len(self._active) - len(self._entering))
+            self._entering = np.concatenate([self._entering, new])
+            return self._roots(new)
+        self.question = self._policy_of_beams
+        entering, self._entering = self._entering, np.zeros(0, np.int32)
+        self._active = np.concatenate([self._active, entering])
+        return self._beams.node[entering, 0]
 
     def _make_room_for_step(self) -> int:
         """Room for what the next call creates; how many slots it may ask about."""
@@ -98,14 +114,14 @@ class BeamSearch(TreeStore):
             )
         self.store_answers(requests, answers, self.question)
 
-    def _begin(self) -> Requests:
-        self._begun = True
-        self.make_room(self.num_sentences)
-        for sentence in range(self.num_sentences):
+    def _roots(self, sentences: Int32) -> Int32:
+        """Slots of the empty prefixes of sentences that begin."""
+        self.make_room(len(sentences))
+        for sentence in sentences.tolist():
             self._beams.node[sentence, 0] = self.new_root(sentence)
             self._beams.num_beams[sentence] = 1
             self._beams.made[sentence] = 1
-        return self.constraints.requests(self.tree, self._beams.node[:, 0].copy())
+        return self._beams.node[sentences, 0]
 
     def evaluations(self, sentence: int) -> Evaluations:
         beams = self._beams

@@ -102,6 +102,7 @@ def decode(
     preset: str | None = None,
     metric: Metric | None = None,
     highest_value: float = math.inf,
+    at_once: int | None = None,
     trace: bool = False,
     watcher: TreeWatcher | None = None,
     recorder: SearchRecorder | None = None,
@@ -134,6 +135,8 @@ def decode(
             that compares sentences with one another (mbr) asks a function of (sentence,
             hypothesis, reference); `search.scorer` has all forms.
         highest_value: no value of the model is greater; saves evaluations, changes no result.
+        at_once: sentences that are searched at the same time; the next joins when one is finished.
+            Changes no result. All of them unless given.
         trace: keep each output token's search, where the decoder builds search trees.
         watcher: is shown whole search trees, those it wants to see.
         recorder: is told everything that a search does, see `search.recording`.
@@ -174,5 +177,6 @@ def decode(
         watcher=watcher,
         recorder=recorder,
         highest_value=highest_value,
+        at_once=at_once,
     )
     return run_decoder(decoder, run, FunctionEvaluator(evaluate, constraints), metric).hypotheses

@@ -50,6 +50,9 @@ class Run:
     # A call of the model with fewer prefixes takes as long as one with so many. It changes no
     # result either: searches may fill calls up with prefixes that they will probably ask for.
     efficient_rows: int = 0
+    # Sentences that are searched at the same time; the next joins when one is finished, in their
+    # order. It changes no result. None: all of them.
+    at_once: int | None = None
 
     @property
     def num_sentences(self) -> int:
@@ -64,6 +67,8 @@ class Run:
     def __post_init__(self) -> None:
         if self.n_best is not None and self.n_best < 1:
             raise ValueError(f"n_best: must be at least 1, is {self.n_best}")
+        if self.at_once is not None and self.at_once < 1:
+            raise ValueError(f"at_once: must be at least 1, is {self.at_once}")
         if math.isnan(self.highest_value):
             raise ValueError("highest_value: must be a number, is nan")
 

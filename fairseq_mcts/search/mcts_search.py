@@ -53,8 +53,9 @@ class MctsSearch(TreeStore):
     ) -> None:
         counts = per_sentence("simulations", simulations, run.num_sentences)
         # what the first token takes, if few simulations end in finished sentences
-        first = int((1 + counts.astype(np.int64)).sum())
-        super().__init__(run.constraints, actions, capacity=min(first, LARGEST_FIRST_CAPACITY))
+        first = int((1 + counts[: run.at_once].astype(np.int64)).sum())
+        capacity = min(first, LARGEST_FIRST_CAPACITY)
+        super().__init__(run.constraints, actions, capacity, run.at_once)
         self._policy_and_value = Question(
             actions=actions, temperature=temperature, as_priors=True, value=not rules.rollouts
         )
@@ -79,8 +80,13 @@ class MctsSearch(TreeStore):
         # finished sentences met on the way, if more than one is wanted: tokens -> hypothesis
         self._met: list[dict[tuple[int, ...], Hypothesis]] = [{} for _ in range(self.num_sentences)]
         self._answered = self._active  # those that can go on
-        self.make_room(self.num_sentences)
-        for sentence in range(self.num_sentences):
+        self._begin_next()
+
+    def _begin_next(self) -> None:
+        """Begins the trees of sentences that join."""
+        new = self.join()
+        self.make_room(len(new))
+        for sentence in new.tolist():
             root = self.new_root(sentence)
             kernels.start_tree(
                 self._statistics, self._states[sentence], self._leaves[sentence], root
@@ -256,6 +262,7 @@ class MctsSearch(TreeStore):
             self._met[sentence].clear()
             release_branch(self.tree, node)
         self._active = self._active[~done]
+        self._begin_next()
 
 
 def _new_statistics(capacity: int, actions: int) -> records.Statistics:

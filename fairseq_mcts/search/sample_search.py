@@ -35,7 +35,7 @@ class SampleSearch(TreeStore):
         sampling: SamplingFilter = SamplingFilter(),
     ) -> None:
         # draws are made by the evaluator, from the whole distribution: no actions are kept
-        super().__init__(run.constraints, num_actions=0)
+        super().__init__(run.constraints, num_actions=0, at_once=run.at_once)
         self._by_value = rank_by == "value"
         self._unranked = rank_by == "none"
         self._n_best = run.n_best
@@ -58,12 +58,9 @@ class SampleSearch(TreeStore):
         self._unscored: list[tuple[int, dict[tuple[int, ...], int]]] = []
 
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
-        if self._answers is None:
-            slots = self._begin()
-        else:
-            slots = self._extend(self._answers)
-        requests = self._with_draws(slots)
-        return requests, self._collect_finished()
+        slots = np.zeros(0, np.int32) if self._answers is None else self._extend(self._answers)
+        candidates = self._collect_finished()
+        return self._with_draws(np.concatenate([slots, self._begin_next()])), candidates
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
         self.tree.value[requests.slots] = answers.values
@@ -77,10 +74,12 @@ class SampleSearch(TreeStore):
             begin += len(distinct)
         self._unscored = []
 
-    def _begin(self) -> Int32:
-        self.make_room(self.num_sentences)
-        roots = np.array([self.new_root(one) for one in range(self.num_sentences)], np.int32)
-        for sentence, root in enumerate(roots):
+    def _begin_next(self) -> Int32:
+        """Empty prefixes of the sentences that join."""
+        new = self.join()
+        self.make_room(len(new))
+        roots = np.array([self.new_root(one) for one in new], np.int32)
+        for sentence, root in zip(new, roots, strict=True):
             self._samples.node[sentence, : self._samples.num_samples[sentence]] = root
             self._samples.made[sentence] = 1
         return roots

@@ -35,7 +35,7 @@ class StochasticBeamSearch(TreeStore):
         temperature: float = 1.0,
         sampling: SamplingFilter = SamplingFilter(),
     ) -> None:
-        super().__init__(run.constraints, num_actions=0)
+        super().__init__(run.constraints, num_actions=0, at_once=run.at_once)
         self._rank_by = rank_by
         self.reads_values = rank_by == "value"
         self._n_best = run.n_best
@@ -56,12 +56,11 @@ class StochasticBeamSearch(TreeStore):
         self._unscored: list[int] = []
 
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
-        if self._answers is None:
-            self._begin()
-        else:
+        if self._answers is not None:
             self._extend(self._answers)
-        slots, rows, uniforms = self._list_draws()
         drawn = self._take_drawn()
+        self._begin_next()
+        slots, rows, uniforms = self._list_draws()
         candidates: list[Candidate] = []
         if self._rank_by == "metric":
             candidates = self.candidates(self._nodes(drawn))
@@ -85,9 +84,10 @@ class StochasticBeamSearch(TreeStore):
     def receive_scores(self, scores: Float64) -> None:
         self._finish_unscored(scores)
 
-    def _begin(self) -> None:
-        self.make_room(self.num_sentences)
-        for sentence in range(self.num_sentences):
+    def _begin_next(self) -> None:
+        new = self.join()
+        self.make_room(len(new))
+        for sentence in new.tolist():
             kernels.begin(self._beams, sentence, self.new_root(sentence))
 
     def _extend(self, answers: Answers) -> None:

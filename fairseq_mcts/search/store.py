@@ -33,16 +33,35 @@ class TreeStore:
     reads_values = True  # whether the evaluator is asked for values
 
     def __init__(
-        self, constraints: Constraints, num_actions: int, capacity: int = FIRST_CAPACITY
+        self,
+        constraints: Constraints,
+        num_actions: int,
+        capacity: int = FIRST_CAPACITY,
+        at_once: int | None = None,
     ) -> None:
         self.constraints = constraints
         self.tree: Tree = new_tree(capacity, num_actions)
         self._results: list[list[Hypothesis]] = [[] for _ in range(self.num_sentences)]
-        self._active = np.arange(self.num_sentences, dtype=np.int32)  # sentences not yet finished
+        self._at_once = self.num_sentences if at_once is None else at_once
+        self._active = np.zeros(0, np.int32)  # sentences that are begun and not yet finished
+        self._next = 0  # sentence that is begun next
 
     @property
     def num_sentences(self) -> int:
         return len(self.constraints.max_len)
+
+    def join(self) -> Int32:
+        """Makes sentences active in the places of those that are finished: the new ones."""
+        new = self.take_waiting(self._at_once - len(self._active))
+        self._active = np.concatenate([self._active, new])
+        return new
+
+    def take_waiting(self, most: int) -> Int32:
+        """The next sentences that have not begun, in their order."""
+        end = min(self._next + most, self.num_sentences)
+        new = np.arange(self._next, end, dtype=np.int32)
+        self._next = end
+        return new
 
     def finish(self, sentence: int, hypotheses: list[Hypothesis]) -> None:
         """Takes the results of a sentence, best first."""
