@@ -79,7 +79,7 @@ class MctsSearch(TreeStore):
         self._steps: list[list[Step]] = [[] for _ in range(self.num_sentences)]
         # finished sentences met on the way, if more than one is wanted: tokens -> hypothesis
         self._met: list[dict[tuple[int, ...], Hypothesis]] = [{} for _ in range(self.num_sentences)]
-        self._answered = self._active  # those that can go on
+        self._answered = np.zeros(0, np.int32)  # those that can go on
         self._begin_next()
 
     def _begin_next(self) -> None:
@@ -91,6 +91,7 @@ class MctsSearch(TreeStore):
             kernels.start_tree(
                 self._statistics, self._states[sentence], self._leaves[sentence], root
             )
+        self._run(new)  # up to the evaluation of their roots
 
     def make_room(self, slots: int) -> bool:
         grown = super().make_room(slots)
