@@ -38,14 +38,20 @@ from fairseq_mcts.search.tree import NO_NODE, Int32, Records, Tree, allocate_chi
 
 
 @compiled
-def new_node(tree: Tree, statistics: Statistics, parent: int, action: int) -> int:
-    """The slot that `action` leads to, of which nothing is known yet."""
-    child = allocate_child(tree, parent, action)
-    node = statistics.nodes[child]
+def forget(statistics: Statistics, slot: int) -> None:
+    """Nothing is known of the slot's prefix, whatever was there before it."""
+    node = statistics.nodes[slot]
     node.tree_number = 0
     node.in_flight = 0
     node.guessed = False
     node.score = math.nan
+
+
+@compiled
+def new_node(tree: Tree, statistics: Statistics, parent: int, action: int) -> int:
+    """The slot that `action` leads to, of which nothing is known yet."""
+    child = allocate_child(tree, parent, action)
+    forget(statistics, child)
     return child
 
 

@@ -88,6 +88,7 @@ class MctsSearch(TreeStore):
         self.make_room(len(new))
         for sentence in new.tolist():
             root = self.new_root(sentence)
+            kernels.forget(self._statistics, root)
             kernels.start_tree(
                 self._statistics, self._states[sentence], self._leaves[sentence], root
             )
