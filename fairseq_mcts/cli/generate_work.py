@@ -227,7 +227,7 @@ def joined(batches: Sequence[Sequence[int]]) -> tuple[list[list[int]], int]:
     A sentence joins when another is finished, so that calls of the network stay full. (fairseq
     puts the longest sentences of a batch first, so that none of them is left alone at the end.)
     """
-    at_once = math.ceil(sum(map(len, batches)) / max(len(batches), 1))
+    at_once = max(math.ceil(sum(map(len, batches)) / max(len(batches), 1)), 1)
     together = [
         [row for batch in batches[begin : begin + _JOINED_BATCHES] for row in batch]
         for begin in range(0, len(batches), _JOINED_BATCHES)

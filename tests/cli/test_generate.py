@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from fairseq_mcts.cli import generate
+from fairseq_mcts.cli.generate_work import joined
 from fairseq_mcts.work import locked
 from tests.cli.relabel import forked
 from tests.cli.relabel.forked import KILLED
@@ -147,6 +148,21 @@ def test_two_workers_and_shards_give_the_same_bytes(
     # all is there: it is joined without loading anything
     generate.main(arguments(trained, tmp_path / "shards", *WHOLE, "--workers", "500"))
     assert content(tmp_path / "shards") == content(whole)
+
+
+def test_sentences_join_small_batches_without_a_change(
+    trained: Trained,  # noqa: F811
+    whole: Path,
+    tmp_path: Path,
+) -> None:
+    generate.main(arguments(trained, tmp_path, *WHOLE, "--batch-size", "3"))
+    assert content(tmp_path) == content(whole)
+
+
+def test_batches_are_joined_some_at_a_time() -> None:
+    assert joined([[3, 1], [2, 0], [4]]) == ([[3, 1, 2, 0, 4]], 2)
+    assert joined([[one] for one in range(9)]) == ([[*range(8)], [8]], 1)
+    assert joined([]) == ([], 1)
 
 
 def test_a_damaged_chunk_is_made_again(

@@ -44,9 +44,7 @@ def ending_after(lengths: list[int]) -> Any:
     """A model of two words whose sentences have these lengths, and the calls that it was asked."""
     calls: list[set[int]] = []
 
-    def evaluate(
-        sentences: list[int], prefixes: list[Prefix]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(sentences: list[int], prefixes: list[Prefix]) -> tuple[np.ndarray, np.ndarray]:
         calls.append(set(sentences))
         ends = [
             len(prefix) >= lengths[one] for one, prefix in zip(sentences, prefixes, strict=True)
