@@ -8,7 +8,7 @@ larger batches; each is chosen under the virtual loss of those before it, so it 
 the network's own value of the output, the metric that the value was trained for, and BLEU show
 what that costs. DATA and the checkpoint are those of a trained model, e.g. of `make demo`:
 
-    python benchmarks/leaves.py work/binarised --path work/hybrid/checkpoint_best.pt \\
+    python benchmarks/leaves.py work/binarised --path work/value/checkpoint_best.pt \\
         --encoder work/encoder --post-process sentencepiece
 """
 

@@ -25,6 +25,7 @@ SIZED = (
     "against_listing",
     "against_greedy",
     "prefetch",
+    "joining",
     "gumbel_root",
     "beam_by_evaluator",
     "against_ctranslate2",
@@ -36,7 +37,7 @@ SIZED = (
     "dtype",
 )
 PLOTTED = ("multiquery", "growth")
-CHECKPOINT = Path("hybrid", "checkpoint_best.pt")  # a dual head of `make demo`
+CHECKPOINT = Path("value", "checkpoint_best.pt")  # a policy with a value of `make demo`
 TRAINED = ("exact_reuse", "leaves")
 
 

@@ -8,6 +8,7 @@ import against_listing
 import beam_by_evaluator
 import growth
 import gumbel_root
+import joining
 import listing_mcts
 import listing_sampling
 import listing_states
@@ -99,6 +100,15 @@ def test_prefetching_saves_calls_and_changes_nothing() -> None:
     for one in report.comparisons:
         assert one.outputs_equal is True
         assert one.parts["calls with / without"] < 1 <= one.parts["rows with / without"]
+
+
+def test_joining_fills_calls_and_changes_nothing() -> None:
+    report = joining.main((*SEARCH, "--sentences", "70"))
+    ratios = [one for one in report.comparisons if one.outputs_equal is not None]
+    assert len(ratios) == 4
+    for one in ratios:
+        assert one.outputs_equal is True
+        assert one.parts["fill, joined"] > one.parts["fill, batches"]
 
 
 def test_beam_by_evaluator_gives_fairseqs_translations() -> None:
