@@ -32,8 +32,8 @@ class Sizes:
     words: int = 16  # of a kind, the most frequent ones: what minutes are enough to learn
     updates: int = 1000
     encoder_steps: int = 600
-    value_updates: int = 550
-    value_sources: int = 5000  # that the value is learned from
+    value_updates: int = 700
+    value_sources: int = 6000  # that the value is learned from
     judged_sources: int = 150
     tuning_sentences: int = 150
 
