@@ -2,6 +2,7 @@
 
 import gzip
 import itertools
+import logging
 import os
 import random
 import sys
@@ -36,9 +37,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def usual_numbers() -> Iterator[None]:
-    """Undoes what trainings and benchmarks set for the whole process."""
+def usual_process() -> Iterator[None]:
+    """Undoes what trainings, benchmarks and random cases set for the whole process."""
     yield
+    logging.disable(logging.NOTSET)
+    logging.getLogger("fairseq").setLevel(logging.NOTSET)
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_flush_denormal(False)

@@ -99,10 +99,10 @@ def test_generate_writes_chosen_steps_and_says_what_never_came(
 
 def test_sentences_that_are_searched_anew_for_want_of_memory(setup: Setup, tmp_path: Path) -> None:
     """Their trees come twice and are written once, as if memory had been enough."""
-    options = {"search": "mcts", "mcts_simulations": 6, "max_len_b": 15, "search_tree_steps": "1"}
+    options = {"search": "mcts", "mcts_simulations": 20, "max_len_b": 15, "search_tree_steps": "1"}
     dataset = setup.task.dataset("test")
     sample = dataset.collater([dataset[one] for one in range(12)])
-    for folder, memory, times in (("enough", None, 1), ("too little", 90 * 512 / 2**20, 2)):
+    for folder, memory, times in (("enough", None, 1), ("too little", 260 * 512 / 2**20, 2)):
         generator = setup.generator(
             search_trees=str(tmp_path / folder),
             search_tree_sentences=str(sample["id"].tolist()[0]),
