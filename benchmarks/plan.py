@@ -2,7 +2,7 @@
 
     python benchmarks/plan.py [--size small|base] [--sentences N] [--work NAME] [--json FILE]
 
-fairseq-mcts-plan measures V-MCTS, and relabelling by completions, on batches of a corpus and
+fairseq-mcts-plan measures V-MCTS, and relabelling by completions, on parts of a corpus and
 projects to all of it, for one worker and for two. Then fairseq-mcts-generate decodes that corpus,
 and fairseq-mcts-relabel relabels it, with --workers. The figures are real seconds over projected
 ones, or the inverse if that is more, from the start of a command to its end. Other work on the
@@ -39,13 +39,13 @@ class Decoding:
         self.options = [
             *(str(folder), "--path", str(folder / "model.pt"), "--cpu", "--gen-subset", "train"),
             *("--batch-size", "32", "--max-len-b", str(networks.MAX_LENGTH), "--search", "mcts"),
-            *("--search-budget", str(simulations)),
+            *("--search-budget", str(simulations), "--chunk-sentences", "100"),
         ]
 
     def real(self, workers: int, turn: int) -> list[str]:
         """A module that does the work, with its arguments."""
         out = str(self.folder / f"results-{workers}-{turn}")
-        more = ["--out", out, "--workers", str(workers), "--chunk-sentences", "100"]
+        more = ["--out", out, "--workers", str(workers)]
         return ["fairseq_mcts.cli.generate", *self.options, *more]
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.cli.errors import exit_on_errors
+from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
 from fairseq_mcts.cli.relabel_recipe import (
     CHUNK_ROWS,
     given_early,
@@ -23,23 +23,19 @@ from fairseq_mcts.cli.relabel_recipe import (
 from fairseq_mcts.cli.work_options import gpus
 from fairseq_mcts.command_help import in_one_style
 from fairseq_mcts.data.files import complete_file
-from fairseq_mcts.planning.parser import (
-    PROGRAM,
-    RELABELLING,
-    add_plan_options,
-    make_parser,
-    whole_numbers,
-)
+from fairseq_mcts.planning.options import PROGRAM, RELABELLING, add_plan_options, whole_numbers
 from fairseq_mcts.planning.rates import project
 from fairseq_mcts.planning.table import as_text
 from fairseq_mcts.register import register
 from fairseq_mcts.subset import parsing
-from fairseq_mcts.subset.parsing import parse
 from fairseq_mcts.work import Processes
+from fairseq_mcts.work.options import threads_of
 
 
 def complete_parser() -> argparse.ArgumentParser:
     """With all options that fairseq knows late."""
+    from fairseq_mcts.cli.plan_decoding import make_parser
+
     return parsing.complete_parser(make_parser)
 
 
@@ -59,8 +55,8 @@ def run(arguments: Sequence[str]) -> None:
     else:
         options, work = _decoding(arguments)
     sentences, workers = _sizes(options)
-    together = min(max(workers), _cores())
-    threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
+    threads = threads_of(options)
+    together = min(max(workers), max(_cores() // threads, 1))
     rates = measure(
         work, options.seconds, Processes(together, threads, [] if options.cpu else gpus())
     )
@@ -78,6 +74,7 @@ def run(arguments: Sequence[str]) -> None:
 
 def _sizes(options: argparse.Namespace) -> tuple[list[int], list[int]]:
     """Numbers of sentences and of workers; refuses what no plan can be made of."""
+    refuse_below_one(options, "cpus_per_worker")
     if not options.seconds > 0:
         raise ValueError(f"--seconds {options.seconds}: must be greater than 0")
     if options.json is not None and not options.json.parent.is_dir():
@@ -89,14 +86,17 @@ def _sizes(options: argparse.Namespace) -> tuple[list[int], list[int]]:
 
 
 def _decoding(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:
-    from fairseq_mcts.planning.decoding_work import DecodingWork
-    from fairseq_mcts.subset.options import check_data, check_options
+    from fairseq_mcts.cli.generate_config import parse, refuse_unfit
+    from fairseq_mcts.cli.plan_decoding import DecodingWork, make_parser
+    from fairseq_mcts.subset.options import check_data, decoder_of, generator_options
 
-    options, cfg = parse(make_parser, arguments)
+    options, cfg = parse(arguments, make_parser)
     _sizes(options)  # before anything is read
-    check_options(cfg)
+    refuse_below_one(options, "chunk_sentences")
+    refuse_unfit(options, cfg)
+    decoder_of(generator_options(cfg))
     check_data(cfg)
-    return options, DecodingWork(arguments)
+    return options, DecodingWork(arguments, options.chunk_sentences)
 
 
 def _relabelling(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:

@@ -1,14 +1,20 @@
 """What was measured, and what follows from it: pure functions."""
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+# So many times as long as most, for its tokens, is no work of a batch's own: lengths and texts make
+# a difference of two or three.
+_UNUSUAL = 5.0
+
 
 class BatchCost(NamedTuple):
-    """A batch that was decoded, or relabelled."""
+    """A batch that was relabelled, or sentences of a chunk that were decoded."""
 
     sentences: int  # sources
     seconds: float
@@ -17,6 +23,34 @@ class BatchCost(NamedTuple):
     tokens: int  # of those, eos counted
     evaluations: dict[str, int]  # charged by the paper's accounting, and made; empty: not counted
     disk: dict[str, int]  # bytes, by what is written
+
+    @property
+    def seconds_per_token(self) -> float:
+        """Of sources and translations."""
+        return self.seconds / (self.source_tokens + self.tokens)
+
+
+def usual(costs: Sequence[BatchCost]) -> list[BatchCost]:
+    """Without those that took many times as long as most.
+
+    The clock on the wall goes on while a process is stopped or the machine stands still. One such
+    batch of a few would decide about the time of all sentences.
+    """
+    most = statistics.median_low(cost.seconds_per_token for cost in costs)
+    return [cost for cost in costs if cost.seconds_per_token <= _UNUSUAL * most]
+
+
+def slowdown(alone: Sequence[BatchCost], at_once: Iterable[Sequence[BatchCost]]) -> float:
+    """Seconds of processes that work at once over those of one alone, on the same batches.
+
+    The median: a standstill, then or now, concerns some batches of each process.
+    """
+    ratios = [
+        with_others.seconds / by_itself.seconds
+        for costs in at_once
+        for by_itself, with_others in zip(alone, costs, strict=False)  # not all may have been done
+    ]
+    return max(statistics.median(ratios), 1.0)  # company makes nobody faster: less is chance
 
 
 @dataclass(frozen=True)
@@ -31,22 +65,27 @@ class Rates:
     gpu_bytes: int
     threads: int  # of each process
 
+    @cached_property
+    def usual(self) -> Sequence[BatchCost]:
+        """The batches that count."""
+        return usual(self.costs)
+
     def per_sentence(self, name: str) -> float:
-        """The mean of a field of `BatchCost` over the sentences that were measured."""
-        return self._mean(getattr(cost, name) for cost in self.costs)
+        """The mean of a field of `BatchCost` over the sentences that count."""
+        return self._mean(getattr(cost, name) for cost in self.usual)
 
     def evaluations(self) -> dict[str, float]:
         """Of a sentence, by their names."""
         names = self.costs[0].evaluations
-        return {name: self._mean(cost.evaluations[name] for cost in self.costs) for name in names}
+        return {name: self._mean(cost.evaluations[name] for cost in self.usual) for name in names}
 
     def disk(self) -> dict[str, float]:
         """Bytes of a sentence, by what is written."""
         names = self.costs[0].disk
-        return {name: self._mean(cost.disk[name] for cost in self.costs) for name in names}
+        return {name: self._mean(cost.disk[name] for cost in self.usual) for name in names}
 
     def _mean(self, figures: Iterable[float]) -> float:
-        return sum(figures) / sum(cost.sentences for cost in self.costs)
+        return sum(figures) / sum(cost.sentences for cost in self.usual)
 
     def relative_error(self) -> float:
         """The standard error of the seconds per sentence, as a share of them.
@@ -54,14 +93,14 @@ class Rates:
         Batches of all lengths were taken evenly, so only what sets a batch apart from those next to
         it in length is chance: the estimator by successive differences of systematic samples.
         """
-        count = len(self.costs)
+        count = len(self.usual)
         if count < 2:
             return math.nan
         mean = self.per_sentence("seconds")
-        by_length = sorted(self.costs, key=lambda cost: cost.source_tokens / cost.sentences)
+        by_length = sorted(self.usual, key=lambda cost: cost.source_tokens / cost.sentences)
         off = [cost.seconds - mean * cost.sentences for cost in by_length]
         squares = sum((one - other) ** 2 for one, other in pairwise(off))
-        size = sum(cost.sentences for cost in self.costs) / count
+        size = sum(cost.sentences for cost in self.usual) / count
         return math.sqrt(squares / (2 * (count - 1)) / count) / (mean * size)
 
 

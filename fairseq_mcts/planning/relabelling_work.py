@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from fairseq.data.indexed_dataset import best_fitting_int_dtype
 
+from fairseq_mcts.data.matches import TokenMatches
 from fairseq_mcts.data.scored_folder import ROW, ScoredRows
 from fairseq_mcts.planning.measuring import Stopwatch
 from fairseq_mcts.planning.rates import BatchCost
-from fairseq_mcts.planning.sampling import spread
+from fairseq_mcts.planning.sampling import in_spread_order, whole
 from fairseq_mcts.relabelling.chunks import as_arrays
 from fairseq_mcts.relabelling.corpus import Corpus
 from fairseq_mcts.relabelling.labeller import Labeller
@@ -45,13 +46,16 @@ class RelabellingWork:
         dictionaries = (data.task.source_dictionary, data.task.target_dictionary)
         source, target = (best_fitting_int_dtype(len(one))().itemsize for one in dictionaries)
         relabelling = _Relabelling(maker.labeller, source, target)
-        batches = [
-            Rows(corpus, chunk.rows)
-            for corpus in data.corpora
-            for chunk in cut(corpus.split, corpus.rows, _batch_rows(plan, corpus), Shard())
-        ]
+        batches = [rows for corpus in data.corpora for rows in _batches(plan, corpus)]
         relabelling.cost(Rows(batches[0].corpus, batches[0].rows[:1]))
-        return Stopwatch([batches[number] for number in spread(len(batches))], relabelling.cost)
+        in_order = in_spread_order(batches)
+        return Stopwatch(lambda turn: in_order, relabelling.cost)
+
+
+def _batches(plan: Plan, corpus: Corpus) -> list[Rows]:
+    size = _batch_rows(plan, corpus)
+    chunks = whole(cut(corpus.split, corpus.rows, size, Shard()), size)
+    return [Rows(corpus, chunk.rows) for chunk in chunks]
 
 
 def _batch_rows(plan: Plan, corpus: Corpus) -> int:
@@ -94,4 +98,10 @@ class _Relabelling:
             len(rows.sources.tokens) * self.source_token_bytes
             + target_tokens * self.target_token_bytes
             + len(rows.scores) * _ROW_BYTES
+            + (0 if rows.matches is None else _match_bytes(rows.matches, len(rows.scores)))
         )
+
+
+def _match_bytes(matches: TokenMatches, rows: int) -> int:
+    """Of the matches' files: codes, and length and offset of each row."""
+    return sum(codes.nbytes + rows * (4 + 8) for codes in matches)

@@ -8,10 +8,11 @@ from fairseq_mcts.planning.rates import Projection, Rates
 
 _HEADER = ("sentences", "workers", "machines", "time", "between", "memory")
 _WRITTEN = {
-    "lines": "the output of fairseq-generate",
+    "lines": "the output of fairseq-mcts-generate",
     "text": "translations alone",
+    "json": "--json-lines",
     "data": "the folder with scores",
-    "chunks": "beside it, until they are merged",
+    "chunks": "beside it, until they are joined",
 }
 
 
@@ -24,7 +25,7 @@ def as_text(rates: Rates, plan: Sequence[Projection]) -> str:
             one.workers,
             one.machines,
             duration(one.seconds),
-            "?" if len(rates.costs) < 2 else f"{duration(one.low)} – {duration(one.high)}",
+            "?" if len(rates.usual) < 2 else f"{duration(one.low)} – {duration(one.high)}",
             size(one.memory_bytes),
             *(size(one.disk[name]) for name in written),
         )
@@ -43,7 +44,7 @@ def as_text(rates: Rates, plan: Sequence[Projection]) -> str:
 
 
 def _measured(rates: Rates) -> list[str]:
-    sentences = sum(cost.sentences for cost in rates.costs)
+    sentences = sum(cost.sentences for cost in rates.usual)
     seconds, tokens = rates.per_sentence("seconds"), rates.per_sentence("tokens")
     made = rates.per_sentence("rows")
     several = "" if made == 1 else f" in {made:.1f} rows"
@@ -51,15 +52,21 @@ def _measured(rates: Rates) -> list[str]:
         f"tokens: sources {rates.per_sentence('source_tokens'):.1f}, translations {tokens:.1f}"
         f"{several}"
     )
-    counted = [f"{count / tokens:.1f} {name}" for name, count in rates.evaluations().items()]
+    counted = rates.evaluations().items() if tokens else ()
     if counted:
-        figures += f"; evaluations per token: {', '.join(counted)}"
+        per_token = (f"{count / tokens:.1f} {name}" for name, count in counted)
+        figures += f"; evaluations per token: {', '.join(per_token)}"
     lines = [
-        f"measured on {sentences:,} sentences in {len(rates.costs)} batches: "
+        f"measured on {sentences:,} sentences in {len(rates.usual)} parts: "
         f"{1 / seconds:.2f} sentences/s by one process ({rates.threads} thread"
         f"{'' if rates.threads == 1 else 's'}), {rates.start_seconds:.0f} s to start",
         figures,
     ]
+    if left_out := len(rates.costs) - len(rates.usual):
+        lines.append(
+            f"not counted: {left_out} of {len(rates.costs)} parts, which took many times as long "
+            "as most: did the machine stand still?"
+        )
     if rates.together > 1:
         rate = rates.together / (seconds * rates.slowdown)
         lines.append(

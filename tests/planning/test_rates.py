@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from fairseq_mcts.planning.rates import BatchCost, Rates, project
-from fairseq_mcts.planning.sampling import spread
+from fairseq_mcts.planning.rates import BatchCost, Rates, project, slowdown
 from fairseq_mcts.planning.table import as_text, duration, size
 
 
@@ -34,8 +33,8 @@ def rates(*costs: BatchCost, together: int = 2, slowdown: float = 1.25) -> Rates
 
 
 def test_seconds_are_counted_by_sentence_and_not_by_batch() -> None:
-    measured = rates(batch(90, 9.0), batch(10, 11.0))
-    assert measured.per_sentence("seconds") == pytest.approx(0.2)
+    measured = rates(batch(90, 9.0), batch(10, 3.0))
+    assert measured.per_sentence("seconds") == pytest.approx(0.12)
 
 
 def test_workers_share_a_machine_and_then_take_more() -> None:
@@ -63,13 +62,36 @@ def test_long_sentences_take_longer_and_that_is_no_uncertainty() -> None:
     assert math.isnan(rates(by_length[0]).relative_error())
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 8, 13])
-def test_each_batch_comes_once(count: int) -> None:
-    assert sorted(spread(count)) == list(range(count))
+def test_a_standstill_decides_nothing() -> None:
+    """A machine that stood still while one batch was measured alone, and two others at once."""
+    alone = [batch(32, 1.4), batch(32, 1.5), batch(32, 24.0), batch(32, 1.6)]
+    at_once = [
+        [batch(32, 1.5), batch(32, 860.0), batch(32, 1.7)],
+        [batch(32, 1.5), batch(32, 858.0), batch(32, 1.6)],
+    ]
+    slower = slowdown(alone, at_once)
+    assert 1 < slower < 1.2
+    measured = rates(*alone, slowdown=slower)
+    one, two = (project(measured, 1000, workers) for workers in (1, 2))
+    assert one.seconds == pytest.approx(7 + 1000 * 4.5 / 96)
+    assert two.seconds < one.seconds < one.high < 60
+    text = as_text(measured, [one, two])
+    assert "measured on 96 sentences in 3 parts" in text
+    assert "not counted: 1 of 4 parts, which took many times as long as most" in text
 
 
-def test_every_beginning_is_spread_evenly() -> None:
-    assert spread(8) == [0, 4, 2, 6, 1, 5, 3, 7]
+def test_of_two_batches_the_slow_one_is_unusual() -> None:
+    assert rates(batch(32, 100.0), batch(32, 1.0)).per_sentence("seconds") == 1 / 32
+
+
+def test_batches_of_long_sentences_are_usual() -> None:
+    costs = [batch(32, 0.1 * length, length) for length in (2, 5, 10, 50, 100)]
+    assert rates(*costs).usual == costs
+
+
+def test_company_makes_nobody_faster() -> None:
+    alone = [batch(32, 2.0), batch(32, 2.0)]
+    assert slowdown(alone, [[batch(32, 1.9)], [batch(32, 1.8), batch(32, 1.7)]]) == 1.0
 
 
 def test_readable_units() -> None:

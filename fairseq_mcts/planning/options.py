@@ -1,29 +1,16 @@
-"""The options of fairseq-mcts-plan."""
+"""The options of fairseq-mcts-plan, beside those of the work itself."""
 
 import argparse
 from pathlib import Path
 
-from fairseq_mcts.command_help import in_one_style
-from fairseq_mcts.subset.parsing import generation_parser
+from fairseq_mcts.work.options import add_threads_option
 
 PROGRAM = "fairseq-mcts-plan"
 DECODING, RELABELLING = "generate", "relabel"
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """All options of fairseq-generate, and those of the plan."""
-    parser = generation_parser(
-        PROGRAM,
-        "Tell how long it will take to decode a large corpus, and what memory and disk it needs: "
-        "decodes batches of --gen-subset for a minute with the options given (all of "
-        "fairseq-generate), alone and in several processes at once. With --work relabel the same "
-        f"for fairseq-mcts-relabel, with its options: {PROGRAM} --work relabel --help.",
-    )
-    return in_one_style(parser, "plan", [add_plan_options(parser)])
-
-
 def add_plan_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """What is planned, beside the options of the work itself."""
+    """What is planned."""
     group = parser.add_argument_group("plan")
     group.add_argument(
         "--work",
@@ -41,9 +28,10 @@ def add_plan_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup
         "--workers",
         default="1,2",
         metavar="N,…",
-        help="numbers of processes; as many as this machine has cores are tried, more count as "
+        help="numbers of processes; as many as this machine has cores for are tried, more count as "
         "further machines like it (default: %(default)s)",
     )
+    add_threads_option(group, "threads of each worker")
     group.add_argument(
         "--seconds",
         type=float,
