@@ -31,6 +31,7 @@ class Reader:
 
     def __init__(self, browser: Any, page: Path | str) -> None:
         self.browser = browser
+        browser.get_log("browser")  # what was said of pages of other tests is forgotten
         browser.get(page if isinstance(page, str) else page.as_uri())
 
     def all(self, selector: str) -> list[Any]:
@@ -58,6 +59,11 @@ class Reader:
 
     def sentences(self) -> list[int]:
         return [int(card.get_attribute("data-sentence")) for card in self.all(".card")]
+
+    def controls(self) -> tuple[str, ...]:
+        """What sentences are shown by: run, metric and order."""
+        names = ("#sentence-run", "#sentence-metric", "#sentence-sort")
+        return tuple(self.one(name).get_attribute("value") for name in names)
 
     def look_at(self, node: int) -> None:
         """Brings the details of a node up, whatever has come under the mouse meanwhile."""

@@ -68,6 +68,7 @@ def _run(report: Report, number: int, run: ReportedRun) -> dict[str, Any]:
         "values": _column(run.generated.values, sentences),
         "likelihoods": [rounded(one) for one in likelihoods],
         "cost": [run.generated.charged_to(one) for one in sentences],
+        "madeCost": [run.generated.made.get(one) for one in sentences],
         # of the few sentences that have any
         "copied": {one: losses[one].copied for one in sentences if losses[one].copied},
         "numbers": {one: losses[one].numbers for one in sentences if losses[one].numbers},

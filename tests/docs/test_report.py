@@ -35,7 +35,9 @@ def test_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "mcts-16" in Path("report.md").read_text(encoding="utf-8")
 
 
-def test_explore() -> None:
+def test_explore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sp.model").touch()
     register()
     options, cfg = explore.parse(command("fairseq-mcts-explore"))
     assert (options.host, options.port) == ("127.0.0.1", 8642)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,6 +74,29 @@ def test_the_interface_is_generated_from_the_code(site: Path) -> None:
     for name in ("fairseq_mcts.hub.load", "fairseq_mcts.search.decode.decode"):
         assert f'id="{name}"' in html
     assert "inclusion weight" in html  # of an attribute's own docstring
+
+
+@pytest.mark.slow(seconds=20)
+@pytest.mark.parametrize("width", [1280, 700])
+def test_pages_fit_into_the_window(browser: Any, site: Path, width: int) -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        for name in ("index", "decoders", "speed", "results"):
+            browser.get((site / f"{name}.html").as_uri())
+            wide = "return document.documentElement.scrollWidth"
+            assert browser.execute_script(wide) <= width, name
+        # the demo's table is what a visitor sees first: all of its columns
+        browser.get((site / "index.html").as_uri())
+        [table] = [
+            one
+            for one in browser.find_elements("css selector", "pre > code")
+            if "MLBERTScore" in one.text
+        ]
+        cut = "return arguments[0].scrollWidth - arguments[0].clientWidth"
+        assert browser.execute_script(cut, table) <= 0
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @pytest.mark.slow(seconds=40)

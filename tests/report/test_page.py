@@ -9,6 +9,7 @@ import pytest
 
 from fairseq_mcts.cli.report import main
 from tests.browsing import Reader
+from tests.report.conftest import RECORDED
 from tests.report.runs import MARKUP, toy_search, write_generated
 
 RUNS = ("beam", "mcts-4", "mcts-20", "vgbs", "sr")
@@ -31,18 +32,40 @@ def reader(browser: Any, page: Path) -> Reader:
 def test_tables_and_figures_lead_to_sentences(reader: Reader) -> None:
     assert reader.one("h1").text == "A <b>title</b>"
     assert "60 sentences, 5 runs" in reader.one("#subtitle").text
+    # what it opens with is a search, not the first run
+    assert reader.one("#sentence-run").get_attribute("value") == "1"
     # a cell: the sentences of that run by that metric
     reader.click("[data-cell='3-0']")
-    assert reader.one("#sentence-run").get_attribute("value") == "3"
-    assert reader.one("#sentence-metric").get_attribute("value") == "0"
+    assert reader.controls() == ("3", "0", "gain")
+    reader.click("[data-cell='0-1']")  # of the baseline: its own score
+    assert reader.controls() == ("0", "1", "score")
+    scores = [float(one.text.split()[1]) for one in reader.all(".card .change")]
+    assert scores == sorted(scores)
+    assert scores[0] < scores[-1]
     # a count of losses: just these
     reader.click("[data-loss='2-numbers']")
     assert 7 in reader.sentences()
     assert "numbers lost in mcts-20" in reader.one(".chip").text
     found = len(reader.sentences())
+    # all of them, whatever was looked for before
+    reader.one("#filter-text").send_keys("nowhere")
+    assert reader.sentences() == []
+    reader.click("[data-loss='2-numbers']")
+    assert len(reader.sentences()) == found
     assert f"{found} of 60" in reader.one("#sentence-count").text
     reader.click("#clear-selection")
     assert "60 of 60" in reader.one("#sentence-count").text
+    # length, likelihood, cost, and metrics that got worse
+    reader.click("[data-length='2']")
+    assert reader.controls()[::2] == ("2", "length")
+    assert reader.sentences()[0] in (*RECORDED, 7)  # three of six words
+    reader.click("[data-likelihood='2']")
+    assert reader.controls()[::2] == ("2", "likelihood")
+    reader.click("[data-cost='2-made']")
+    assert reader.controls()[::2] == ("2", "cost")
+    assert "evaluations charged, " in reader.one(".card").text
+    reader.click("[data-cost='0-charged']")
+    assert reader.controls()[::2] == ("0", "cost")
     # a point of a run, and a point of a sentence
     reader.click("[data-point='cost-2']")
     assert reader.one("#sentence-run").get_attribute("value") == "2"
@@ -50,6 +73,8 @@ def test_tables_and_figures_lead_to_sentences(reader: Reader) -> None:
         "document.querySelector(\"[data-point='value-12']\").dispatchEvent(new Event('click'))"
     )
     assert reader.sentences() == [12]
+    reader.click("#worst-gaps")
+    assert reader.controls()[::2] == ("1", "gap")
     # two budgets of one decoder make a curve
     assert len(reader.all("#cost polyline")) == 1
     assert reader.complaints() == []
@@ -117,6 +142,9 @@ def test_step_through_a_search(reader: Reader) -> None:
     assert 0 < float(reader.field("Prior")) <= 1
     assert float(reader.field("Value Q")) == pytest.approx(reader.recorded_value(), abs=2e-4)
     assert reader.field("Token") == reader.one(".node[data-node='1'] .piece").text
+    # the prefix begins with what was chosen before
+    tokens = [one.text.split()[1].replace("␣", " ") for one in reader.all(".token")[:4]]
+    assert reader.field("Prefix").startswith("".join(tokens).strip())
     reader.click("#unfold-all")
     assert len(reader.all(".node")) >= before
     assert reader.complaints() == []

@@ -45,6 +45,8 @@ def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """Links between files become links between pages."""
     root = _root(config)
+    if page.file.src_uri == "index.md":  # the demo's table is wide
+        page.meta["hide"] = ["toc"]
     file = pages(root).get(page.file.src_uri)
     return markdown if file is None else with_site_links(markdown, root, file)
 

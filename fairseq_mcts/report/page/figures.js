@@ -17,8 +17,7 @@ function drawCost() {
     colour: runColour(index),
     tip: `${run.name}: ${name} ${printed(metric, run.scores[metric].score)} at ${run.estimated ? 'about ' : ''}`
       + `${number(run.charged, 1)} evaluations a token; show its sentences`,
-    act: () => showSentences(index === report.baseline
-      ? {sort: 'number', selection: null} : {run: index, metric, sort: 'gain', selection: null}),
+    act: () => showSentences({run: index, metric, sort: byMetric(index, 'gain')}),
   }));
   const families = new Map();
   for (const {run, index} of known) {
@@ -83,8 +82,8 @@ function drawValues() {
         key: `value-${pair.sentence}`,
         tip: `sentence ${pair.sentence}: value ${number(pair.value)}, ${name} ${number(pair.score)}`,
         act: () => showSentences({
-          run: figureState.valueRun === report.baseline ? state.run : figureState.valueRun, metric,
-          sort: 'number', selection: {label: `sentence ${pair.sentence}`, numbers: new Set([pair.sentence])},
+          run: figureState.valueRun, metric, sort: 'number',
+          selection: {label: `sentence ${pair.sentence}`, numbers: new Set([pair.sentence])},
         }),
       })),
     }),
@@ -95,6 +94,6 @@ function drawValues() {
     html('p', {class: 'note'}, 'Above the line the value promised too much. Click a point for its sentence. ',
       html('button', {
         type: 'button', id: 'worst-gaps',
-        onclick: () => showSentences({run: figureState.valueRun, metric, sort: 'gap', selection: null}),
+        onclick: () => showSentences({run: figureState.valueRun, metric, sort: 'gap'}),
       }, 'Sentences by gap')));
 }

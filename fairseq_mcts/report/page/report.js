@@ -1,5 +1,7 @@
 // Draws the page.
 
+const LONGEST_CHOICE = 90; // characters
+
 const explorer = new Explorer(byId('explorer-place'));
 
 async function explore(one) {
@@ -19,6 +21,10 @@ async function explore(one) {
   byId('explorer-title').focus({preventScroll: true});
 }
 
+function shortened(text) {
+  return text.length > LONGEST_CHOICE ? `${text.slice(0, LONGEST_CHOICE)} …` : text;
+}
+
 function drawExplorerChoice() {
   const blocks = [...document.querySelectorAll('script[id^="search-"]')];
   const sentences = [...new Set(blocks.map((block) => Number(block.id.split('-')[2])))]
@@ -31,7 +37,7 @@ function drawExplorerChoice() {
   }
   const text = (one) => (report.sources ?? baselineRun().texts)[one];
   const select = labelledSelect('Sentence', 'explorer-sentence',
-    [['', 'choose …'], ...sentences.map((one) => [one, `${one}: ${text(one)}`.slice(0, 90)])], '',
+    [['', 'choose …'], ...sentences.map((one) => [one, shortened(`${one}: ${text(one)}`)])], '',
     (value) => value !== '' && explore(Number(value)));
   byId('explorer-choice').replaceChildren(
     html('div', {class: 'controls'}, select),

@@ -10,28 +10,34 @@ function scoreCell(run, metric) {
   const isBaseline = run === report.baseline;
   const clear = entry.p !== null && entry.p < 0.05;
   const verdict = !clear ? '' : entry.difference > 0 ? ' better' : ' worse';
-  const arrow = !clear ? '' : entry.difference > 0 ? '▲ ' : '▼ ';
+  const arrow = !clear ? '' : entry.difference > 0 ? '▲\u00a0' : '▼\u00a0';
   const content = [
     html('span', {class: 'score'}, printed(metric, entry.score), entry.optimised ? '†' : ''),
     isBaseline || entry.difference === null ? null : html('span', {class: `change${verdict}`},
       arrow, printedChange(metric, entry.difference), ' ', significance(entry)),
   ];
   const {name} = report.metrics[metric];
-  if (isBaseline) return html('td', {}, content);
-  return html('td', {}, html('button', {
-    type: 'button', class: 'cell', 'data-cell': `${run}-${metric}`,
-    title: `the sentences of ${report.runs[run].name} by their change of ${name}`,
-    onclick: () => showSentences({run, metric, sort: 'gain', selection: null}),
-  }, content));
+  return html('td', {}, figureButton({
+    'data-cell': `${run}-${metric}`,
+    title: `the sentences of ${report.runs[run].name} by their ${isBaseline ? '' : 'change of '}${name}`,
+  }, {run, metric, sort: byMetric(run, 'gain')}, content));
+}
+
+function costCell(run, kind) {
+  const {estimated, [kind]: evaluations} = report.runs[run];
+  if (evaluations === null) return html('td', {class: 'figure'}, '–');
+  const mark = estimated && kind === 'charged' ? '≈' : '';
+  return html('td', {class: 'figure'}, figureButton({
+    'data-cost': `${run}-${kind}`,
+    title: `the sentences of ${report.runs[run].name} by their network evaluations`,
+  }, {run, sort: 'cost'}, mark, number(evaluations, 1)));
 }
 
 function drawScores() {
   const rows = report.runs.map((run, index) => html('tr', {},
-    html('th', {scope: 'row'}, html('span', {class: `dot ${runColour(index)}`}), run.name,
-      index === report.baseline ? html('span', {class: 'tag'}, 'baseline') : null),
+    html('th', {scope: 'row'}, runName(index), index === report.baseline ? html('span', {class: 'tag'}, 'baseline') : null),
     report.metrics.map((_, metric) => scoreCell(index, metric)),
-    html('td', {class: 'figure'}, run.charged === null ? '–' : (run.estimated ? '≈' : '') + number(run.charged, 1)),
-    html('td', {class: 'figure'}, number(run.made, 1)),
+    costCell(index, 'charged'), costCell(index, 'made'),
     html('td', {}, run.optimised ?? 'not stated')));
   const optimised = report.runs.some((run) => run.scores.some((score) => score.optimised));
   byId('score-table').replaceChildren(

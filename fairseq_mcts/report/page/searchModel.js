@@ -113,12 +113,12 @@ class SearchModel {
     return state;
   }
 
-  // The pieces from a tree's root to a node.
+  // The pieces from the start of the translation to a node: a tree begins where the last one chose.
   prefix(step, node) {
     const tree = this.trees[step];
     const pieces = [];
     for (let one = node; one > ROOT_NODE; one = tree.parent[one]) pieces.unshift(tree.piece[one]);
-    return pieces;
+    return [...this.record.output.slice(0, step), ...pieces];
   }
 }
 

@@ -12,10 +12,28 @@ const SORTS = {
   }],
   likelihood: ['most likelihood given up first', (one) => {
     const [mine, theirs] = [report.runs[state.run], baselineRun()].map((run) => run.likelihoods[one]);
+    if (state.run === report.baseline) return mine ?? Infinity;
     return mine === null || theirs === null ? Infinity : mine - theirs;
   }],
+  score: ['lowest score first', (one) => report.runs[state.run].sentenceScores[state.metric][one]],
+  length: ['length most unlike first', (one) => -Math.abs(Math.log(lengthRatio(state.run, one) ?? 1))],
+  cost: ['most evaluations first', (one) => -(report.runs[state.run].cost[one] ?? 0)],
   number: ['in their order', (one) => one],
 };
+
+// As fairseq_mcts/report/watch.py counts words.
+const WORD = /[\p{L}\p{N}_]+(?:[-'’][\p{L}\p{N}_]+)*/gu;
+
+function countWords(text) {
+  return (text.match(WORD) ?? []).length;
+}
+
+// Words of a translation for each of the reference's, or of the source's; null: not known.
+function lengthRatio(run, one) {
+  const others = report.references ?? report.sources;
+  const count = others ? countWords(others[one]) : 0;
+  return count > 0 ? Math.max(countWords(report.runs[run].texts[one]), 0.5) / count : null;
+}
 
 const shownRuns = new Set([report.baseline, state.run]);
 
@@ -26,7 +44,7 @@ function wantedSentences() {
   const theirs = baselineRun().texts;
   for (let one = 0; one < report.sentences; one += 1) {
     if (state.selection && !state.selection.numbers.has(one)) continue;
-    if (state.changedOnly && mine[one] === theirs[one]) continue;
+    if (state.changedOnly && mine !== theirs && mine[one] === theirs[one]) continue;
     if (text && !textsOf(one).some((side) => side.toLowerCase().includes(text))) continue;
     wanted.push(one);
   }
@@ -44,8 +62,7 @@ function textsOf(one) {
 }
 
 function drawControls() {
-  const runs = report.runs.map((run, index) => [index, run.name])
-    .filter(([index]) => index !== report.baseline || report.runs.length === 1);
+  const runs = report.runs.map((run, index) => [index, run.name]);
   const search = html('input', {
     type: 'search', id: 'filter-text', value: state.text, placeholder: 'part of any text',
     oninput: () => change({text: search.value}),
@@ -126,11 +143,14 @@ function sentenceCard(one) {
   rows.push(...order.map((run) => runRow(run, one)));
   const gain = gainOf(state.run, state.metric, one);
   const verdict = gain > 0 ? 'better' : gain < 0 ? 'worse' : '';
+  const figure = state.run === report.baseline
+    ? printed(state.metric, baselineRun().sentenceScores[state.metric][one])
+    : printedChange(state.metric, gain);
   const searches = recordedRuns(one);
   return html('article', {class: 'card', 'data-sentence': one},
     html('header', {}, html('h3', {}, `Sentence ${one}`),
       html('span', {class: `change ${verdict}`},
-        `${report.metrics[state.metric].name} ${printedChange(state.metric, gain)}`),
+        `${report.metrics[state.metric].name} ${figure}`),
       searches.length ? html('button', {
         type: 'button', class: 'explore', onclick: () => explore(one),
       }, 'See the search') : null),
@@ -154,10 +174,20 @@ function runRow(run, one) {
     figures.push(`value ${number(entry.values[one])}`);
   }
   if (entry.likelihoods[one] !== null) figures.push(`likelihood ${number(entry.likelihoods[one], 3)}`);
+  if (entry.cost[one] !== null) {
+    const made = entry.made === null ? '' : `, ${entry.madeCost[one]} made`;
+    figures.push(`${entry.estimated ? '≈' : ''}${entry.cost[one]} evaluations charged${made}`);
+  }
   const losses = KINDS.filter(([kind]) => entry[kind][one])
     .map(([kind, title]) => `${title}: ${entry[kind][one].join(', ')}`);
   return textRow(entry.name, shown, runColour(run), html('div', {class: 'figures'}, figures.join(' · ')),
     losses.length ? html('div', {class: 'losses'}, '⚠ ', losses.join('; ')) : null);
+}
+
+// The name of a run with its colour.
+function runName(run) {
+  return html('span', {class: 'run-name'}, html('span', {class: `dot ${runColour(run)}`}),
+    report.runs[run].name);
 }
 
 function recordedRuns(one) {

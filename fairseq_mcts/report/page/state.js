@@ -2,8 +2,15 @@
 
 const report = JSON.parse(byId('report-data').textContent);
 
+// The first run that went by a metric: it is what people come for.
+function firstRun() {
+  const others = [...report.runs.keys()].filter((run) => run !== report.baseline);
+  const searched = others.find((run) => ![null, 'none'].includes(report.runs[run].optimised));
+  return searched ?? others[0] ?? report.baseline;
+}
+
 const state = {
-  run: report.runs.findIndex((_, index) => index !== report.baseline),
+  run: firstRun(),
   metric: 0,
   sort: 'gain',
   text: '',
@@ -11,8 +18,9 @@ const state = {
   selection: null, // {label, numbers: Set}: the sentences behind a figure
   page: 0,
 };
-if (state.run < 0) state.run = report.baseline;
 state.metric = report.runs[state.run].judgedBy;
+
+const COLOURS = 10;
 
 const listeners = [];
 
@@ -44,13 +52,26 @@ function gainOf(run, metric, sentence) {
     - baselineRun().sentenceScores[metric][sentence];
 }
 
-// Shows the sentences behind a figure.
+// Shows the sentences behind a figure, all of them.
 function showSentences(entries) {
-  change(entries);
+  change({selection: null, text: '', changedOnly: false, ...entries});
   byId('sentences').scrollIntoView({behavior: 'auto', block: 'start'});
   byId('sentences-title').focus({preventScroll: true});
 }
 
+// A figure that leads to its sentences.
+function figureButton(attributes, entries, ...content) {
+  return html('button', {
+    type: 'button', class: 'cell', ...attributes, onclick: () => showSentences(entries),
+  }, content);
+}
+
+// How to sort by a metric what a run has done: the baseline has neither gains nor losses.
+function byMetric(run, sort) {
+  return run === report.baseline ? 'score' : sort;
+}
+
 function runColour(run) {
-  return run === report.baseline ? 'run-baseline' : `run-${run % 7}`;
+  if (run === report.baseline) return 'run-baseline';
+  return `run-${(run > report.baseline ? run - 1 : run) % COLOURS}`;
 }

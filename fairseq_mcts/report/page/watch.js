@@ -10,32 +10,32 @@ function lossCell(index, kind, title) {
   const before = Object.keys(baselineRun()[kind]).length;
   const change = index === report.baseline ? '' : ` (${signed(numbers.length - before, 0)})`;
   if (numbers.length === 0) return html('td', {class: 'figure'}, '0', change);
-  return html('td', {class: 'figure'}, html('button', {
-    type: 'button', class: 'cell', 'data-loss': `${index}-${kind}`,
-    onclick: () => showSentences({
-      run: index === report.baseline ? state.run : index, sort: 'number',
-      selection: {label: `${title} in ${run.name}`, numbers: new Set(numbers)},
-    }),
+  return html('td', {class: 'figure'}, figureButton({'data-loss': `${index}-${kind}`}, {
+    run: index, sort: 'number',
+    selection: {label: `${title} in ${run.name}`, numbers: new Set(numbers)},
   }, numbers.length, change));
 }
 
+// The metrics that nobody optimised and that got worse.
+function worseCell(index) {
+  if (index === report.baseline) return html('td', {}, '–');
+  const {scores} = report.runs[index];
+  const worse = [...report.metrics.keys()].filter((metric) => !scores[metric].optimised
+    && scores[metric].difference < 0 && scores[metric].p < 0.05);
+  if (worse.length === 0) return html('td', {}, 'none worse');
+  return html('td', {class: 'worse'}, worse.map((metric, place) => [place > 0 ? ', ' : '',
+    figureButton({'data-worse': `${index}-${metric}`}, {run: index, metric, sort: 'loss'},
+      `▼ ${report.metrics[metric].name} ${printedChange(metric, scores[metric].difference)}`)]));
+}
+
 function drawWatch() {
-  const base = baselineRun();
-  const independent = (run) => report.metrics.map((metric, index) => ({metric, index}))
-    .filter(({index}) => !run.scores[index].optimised);
-  const rows = report.runs.map((run, index) => {
-    const others = index === report.baseline ? [] : independent(run).filter(({index: metric}) =>
-      run.scores[metric].difference !== null && run.scores[metric].difference < 0
-      && run.scores[metric].p < 0.05);
-    return html('tr', {},
-      html('th', {scope: 'row'}, html('span', {class: `dot ${runColour(index)}`}), run.name),
-      html('td', {class: others.length ? 'worse' : ''}, index === report.baseline ? '–'
-        : others.length ? others.map(({metric, index: one}) =>
-          `▼ ${metric.name} ${printedChange(one, run.scores[one].difference)}`).join(', ') : 'none worse'),
-      html('td', {class: 'figure'}, number(run.lengthRatio, 3)),
-      html('td', {class: 'figure'}, likelihoodCell(index, run, base)),
-      KINDS.map(([kind, title]) => lossCell(index, kind, title)));
-  });
+  const rows = report.runs.map((run, index) => html('tr', {},
+    html('th', {scope: 'row'}, runName(index)),
+    worseCell(index),
+    html('td', {class: 'figure'}, run.lengthRatio === null ? '–' : figureButton(
+      {'data-length': index}, {run: index, sort: 'length'}, number(run.lengthRatio, 3))),
+    html('td', {class: 'figure'}, likelihoodCell(index)),
+    KINDS.map(([kind, title]) => lossCell(index, kind, title))));
   byId('watch-table').replaceChildren(html('table', {},
     html('thead', {}, html('tr', {},
       ['run', 'metrics not optimised', 'length ratio', 'likelihood', ...KINDS.map(([, title]) => title)]
@@ -43,11 +43,10 @@ function drawWatch() {
     html('tbody', {}, rows)));
 }
 
-function likelihoodCell(index, run, base) {
-  const text = number(run.likelihood, 3);
-  if (index === report.baseline || run.likelihood === null || base.likelihood === null) return text;
-  return html('button', {
-    type: 'button', class: 'cell', 'data-likelihood': index,
-    onclick: () => showSentences({run: index, sort: 'likelihood', selection: null}),
-  }, text, ` (${signed(run.likelihood - base.likelihood, 3)})`);
+function likelihoodCell(index) {
+  const [mine, theirs] = [report.runs[index].likelihood, baselineRun().likelihood];
+  if (mine === null) return '–';
+  const change = index === report.baseline || theirs === null ? '' : ` (${signed(mine - theirs, 3)})`;
+  return figureButton({'data-likelihood': index}, {run: index, sort: 'likelihood'},
+    number(mine, 3), change);
 }
