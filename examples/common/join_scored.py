@@ -13,9 +13,10 @@ def link_split(source: Path, split: str, out: Path, name: str) -> None:
     files = sorted(source.glob(f"{split}.*"))
     if not files:
         raise FileNotFoundError(f"{source} has no split {split}")
+    for path in out.glob(f"{name}.*"):  # an earlier join may have had more of them
+        path.unlink()
     for path in files:
         link = out / f"{name}.{path.name.removeprefix(f'{split}.')}"
-        link.unlink(missing_ok=True)
         os.link(path, link)
 
 

@@ -45,7 +45,7 @@ DECODERS = (
     BEAM,
     _by_value("vgbs", ("--search", "vgbs"), "vgbs-alpha=0.5,0.7,0.8,0.9"),
     _by_value(
-        "sr-value", ("--search", "sr", "--sr-rank-by", "value"), "sr-temperature=0.35,0.55,0.75"
+        "sr-value", ("--search", "sr", "--sr-rank-by", "value"), "sr-temperature=0.2,0.3,0.4"
     ),
     V_MCTS,
     _by_value(

@@ -19,6 +19,8 @@ from examples.demo.decoders import BEAM, DECODERS, Decoder
 
 LANGUAGES = ("en", "de")
 QUIET = ("--cpu", "--log-format", "simple")
+# German is about as long as English here: more than this is a sentence that finds no end.
+LENGTHS = ("--max-len-a", "1.3", "--max-len-b", "6")
 RECORDED = "0-24"  # sentences whose searches the page shows token by token
 
 
@@ -32,10 +34,10 @@ class Sizes:
     words: int = 16  # of a kind, the most frequent ones: what minutes are enough to learn
     updates: int = 1000
     encoder_steps: int = 600
-    value_updates: int = 700
-    value_sources: int = 6000  # that the value is learned from
+    value_updates: int = 600
+    value_sources: int = 5000  # that the value is learned from
     judged_sources: int = 150
-    tuning_sentences: int = 150
+    tuning_sentences: int = 300
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,7 @@ class Plan:
             command=(
                 *("fairseq-mcts-relabel", str(self.binarised), "--out", str(out)),
                 *("--path", str(self.checkpoint("policy")), *options),
-                *("--post-process", "sentencepiece", "--cpu"),
+                *("--post-process", "sentencepiece", "--cpu", *LENGTHS),
             ),
             output=out,
             progress=RELABELLING_PROGRESS,
@@ -243,7 +245,7 @@ class Plan:
                 *("fairseq-mcts-sweep", str(self.binarised), *PLUGIN, *QUIET),
                 *("--gen-subset", "valid", "--sweep-sentences", str(self.sizes.tuning_sentences)),
                 *("--path", str(self.checkpoint(decoder.model)), "--batch-size", "50"),
-                *("--post-process", "sentencepiece", *decoder.options),
+                *("--post-process", "sentencepiece", *LENGTHS, *decoder.options),
                 *(part for option in decoder.tuned for part in ("--sweep", option)),
                 *(part for metric in metrics for part in ("--sweep-metric", metric)),
                 *(*bound, "--sweep-out", str(out)),
@@ -272,7 +274,7 @@ class Plan:
             command=(
                 *("fairseq-generate", str(self.binarised), *PLUGIN, *QUIET, "--log-interval", "1"),
                 *("--path", str(self.checkpoint(decoder.model)), "--batch-size", "25"),
-                *("--post-process", "sentencepiece", *options),
+                *("--post-process", "sentencepiece", *LENGTHS, *options),
                 *("--results-path", str(self.decoded(decoder))),
             ),
             output=self.decoded(decoder),

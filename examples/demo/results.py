@@ -7,6 +7,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from examples.common.cost import Cost
+from examples.common.markdown import p_value
 from examples.common.training_log import last_validation
 from examples.demo.decoders import Decoder
 from fairseq_mcts.metrics.base import FloatArray, Metric
@@ -101,7 +102,7 @@ def table(results: Sequence[Result], metrics: Mapping[str, Metric]) -> str:
         (
             *(result.decoder.name, result.decoder.searched_for),
             *(metric.format(result.scores[title]) for title, metric in metrics.items()),
-            *("" if result.p_value is None else _as_text(result.p_value), f"{result.exact:.1%}"),
+            *("" if result.p_value is None else p_value(result.p_value), f"{result.exact:.1%}"),
             *(f"{result.cost.charged:.1f}", f"{result.cost.made:.1f}"),
             f"{result.cost.seconds:.1f}",
         )
@@ -110,7 +111,3 @@ def table(results: Sequence[Result], metrics: Mapping[str, Metric]) -> str:
     head = ("decoder", "searches for", *metrics, "p", "exact", "charged", "made", "seconds")
     aligned = ("left", "left", *["right"] * (len(head) - 2))
     return tabulate(rows, head, colalign=aligned, disable_numparse=True)
-
-
-def _as_text(p_value: float) -> str:
-    return "<.001" if p_value < 0.001 else f"{p_value:.3f}".removeprefix("0")

@@ -1,8 +1,9 @@
 """The tables of the test set: the paper's layout, our numbers beside the paper's."""
 
+from examples.common.markdown import NOTHING, number, table
 from examples.multi30k import paper
 from examples.multi30k.layout import METRICS, TARGETS
-from examples.multi30k.markdown import NOTHING, number, table, with_p_value
+from examples.multi30k.markdown import with_p_value
 from examples.multi30k.scores import BASELINE, SHOWN, HeldOutScores
 from examples.multi30k.study import MAIN_MODELS
 from examples.multi30k.systems import beam_for, name_of

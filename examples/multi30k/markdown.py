@@ -1,22 +1,7 @@
-"""Tables in Markdown."""
+"""Scores in the tables of the study."""
 
-from collections.abc import Sequence
-
-from tabulate import tabulate
-
+from examples.common.markdown import NOTHING, number, p_value
 from examples.multi30k.scores import Score
-
-NOTHING = "–"
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose first column is aligned left, the others right."""
-    alignment = ("left", *["right"] * (len(header) - 1))
-    return tabulate(rows, header, tablefmt="pipe", colalign=alignment, disable_numparse=True)
-
-
-def number(value: float | None, digits: int = 2) -> str:
-    return NOTHING if value is None else f"{value:.{digits}f}"
 
 
 def with_p_value(score: Score | None) -> str:
@@ -25,5 +10,4 @@ def with_p_value(score: Score | None) -> str:
         return NOTHING
     if score.p_value is None:
         return number(score.percent)
-    p = "<.001" if score.p_value < 0.001 else f"{score.p_value:.3f}".removeprefix("0")
-    return f"{score.percent:.2f} ({p})"
+    return f"{score.percent:.2f} ({p_value(score.p_value)})"

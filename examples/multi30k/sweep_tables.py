@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from examples.common.markdown import NOTHING, number, table
+from examples.common.sweeps import read_trials
 from examples.multi30k import paper
 from examples.multi30k.decoding_tables import TITLES, of_paper
 from examples.multi30k.layout import METRICS, Layout
-from examples.multi30k.markdown import NOTHING, number, table
 from examples.multi30k.study import MAIN_MODELS, ROLLOUT_BUDGETS, SCALING_BUDGETS
-from examples.multi30k.tuning import ALPHA, BACKUP, BEAM, TEMPERATURE, read_trials
+from examples.multi30k.tuning import ALPHA, BACKUP, BEAM, TEMPERATURE
 from examples.multi30k.values import dual, hybrid, on_samples
 from fairseq_mcts.tuning.grid import grid
 from fairseq_mcts.tuning.results import Trial

@@ -1,8 +1,8 @@
 """What the stages of the study took, from their records."""
 
+from examples.common.markdown import number, table
 from examples.common.runner import read_record
 from examples.multi30k.layout import Layout
-from examples.multi30k.markdown import number, table
 
 
 def wall_times(layout: Layout) -> str:

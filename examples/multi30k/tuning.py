@@ -4,13 +4,13 @@ Each sweep is one stage, a fairseq-mcts-sweep command. The second sweep of MCTS 
 first one chose, so stages are made when the ones before them are done.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from examples.common.runner import Stage
 from examples.common.stages import LENGTHS, PLUGIN, SEED, SWEEP_PROGRESS
+from examples.common.sweeps import read_trials
 from examples.multi30k.layout import METRICS, Layout
 from examples.multi30k.values import ValueModel
 from fairseq_mcts.tuning.choice import choose
@@ -73,18 +73,6 @@ def sweep_stage(layout: Layout, sweep: Sweep, model_stage: Stage) -> Stage:
         progress=SWEEP_PROGRESS,
         reads=(model_stage,),
     )
-
-
-def read_trials(folder: Path, settings: Sequence[Setting]) -> list[Trial]:
-    """The outcomes of a sweep in the order of its grid."""
-    found = {}
-    for path in sorted(folder.glob("trial-*.json")):
-        trial = Trial(**json.loads(path.read_text(encoding="utf-8")))
-        found[tuple(trial.flags)] = trial
-    missing = [str(setting) for setting in settings if tuple(setting.flags()) not in found]
-    if missing:
-        raise FileNotFoundError(f"{folder}: there is no trial of {missing[0]}")
-    return [found[tuple(setting.flags())] for setting in settings]
 
 
 def best_trial(

@@ -1,10 +1,10 @@
 """The errors of values on the validation data, from the logs of their training."""
 
+from examples.common.markdown import NOTHING, number, table
 from examples.common.runner import Stage, read_record
 from examples.common.training_log import last_validation
 from examples.multi30k import paper
 from examples.multi30k.layout import Layout
-from examples.multi30k.markdown import NOTHING, number, table
 from examples.multi30k.study import MAIN_MODELS, RECIPE_DECODERS, RECIPES, Study
 from examples.multi30k.supervised import SupervisedStages
 from examples.multi30k.tuning import Sweep, best_trial

@@ -1,0 +1,1 @@
+"""What each decoder gains with its budget, on a model of one's own."""
