@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.cli.errors import naming, refuse_below_one
+from fairseq_mcts.cli.errors import naming, refuse_above, refuse_below_one
 from fairseq_mcts.cli.user_dir import import_user_dir
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.register import register
@@ -135,6 +135,13 @@ def _add_decoding_options(group: Any) -> None:
         f"{_GROWING}); changes no result",
     )
     count("--batch-size", help="sources decoded together")
+    add(
+        "--no-matches",
+        action="store_true",
+        help="leave out how well each token of translation and source is matched in the other, "
+        "which is kept beside the scores of metrics that can tell (mlbertscore), for values to "
+        "learn from",
+    )
     add("--model-overrides", default="{}", metavar="DICT", help="as fairseq-generate")
     add("--fp16", action="store_true", help="compute in half precision")
     add("--cpu", action="store_true", help="even if there is a GPU")
@@ -240,6 +247,7 @@ def _recipe(options: argparse.Namespace) -> Any:
     from fairseq_mcts.relabelling.models import ModelFiles
     from fairseq_mcts.relabelling.plan import Recipe
     from fairseq_mcts.subset.options import model_overrides
+    from fairseq_mcts.subset.parsing import refuse_missing_files
 
     for flag in ("path", "metric"):
         if getattr(options, flag) is None:
@@ -251,9 +259,13 @@ def _recipe(options: argparse.Namespace) -> Any:
             if getattr(options, name) == MISSING:
                 flag = f"--{name.replace('_', '-')}"
                 raise ValueError(f"--{kind} {getattr(options, kind)}: needs {flag}")
-        text[kind] = {"name": getattr(options, kind), **{n: getattr(options, n) for n in names}}
+        given = {name: getattr(options, name) for name in names}
+        refuse_missing_files(given)
+        text[kind] = {"name": getattr(options, kind), **given}
     with naming(f"--metric {options.metric}"):
         metric = build_metric(options.metric, with_likelihood=True)
+    if options.no_matches and not metric.matches_tokens:
+        raise ValueError(f"--no-matches: --metric {metric.name} can't tell any")
     paths = [Path(path) for path in options.path.split(":")]
     value = None
     if options.value_path is not None:
@@ -269,6 +281,7 @@ def _recipe(options: argparse.Namespace) -> Any:
         metric=metric,
         skip_too_long=options.skip_too_long,
         chunk_rows=options.chunk_rows,
+        without_matches=options.no_matches,
     )
 
 
@@ -329,6 +342,12 @@ def plan_in_worker(options: argparse.Namespace) -> Any:
 
 
 def refuse_bad_counts(options: argparse.Namespace) -> None:
-    """Refuses numbers below 1."""
+    """Refuses numbers that nothing can be done with."""
+    from fairseq_mcts.generators.fairseq_options import refuse_impossible
+    from fairseq_mcts.search.options import MOST, WIDEST
+
+    refuse_impossible(options, ["max_len_a"])
     refuse_below_one(options, "max_tokens", "batch_size", "samples")
     refuse_below_one(options, "rows_per_round", "best_tokens", "nbest")
+    refuse_above(MOST, options, "samples", "rounds", "rows_per_round", "nbest")
+    refuse_above(WIDEST, options, "best_tokens")

@@ -70,6 +70,14 @@ def error_within_sources(
     return (weights * (errors - mean[source_of_row].unsqueeze(1)).square()).sum()
 
 
+def match_error(matches: Tensor, wanted: Tensor) -> Tensor:
+    """Mean-square error of matches where it is known what they should be, NaN elsewhere; both of
+    any same shape."""
+    known = ~wanted.isnan()
+    squares = (matches[known].float() - wanted[known].float()).square()
+    return squares.sum() / known.sum().clamp_min(1)
+
+
 def feature_distance(features: Tensor, other: Tensor, counted: Tensor) -> Tensor:
     """Mean-square distance of [B, T, C] and [B, T, C] at the counted positions, bool [B, T],
     without any gradient into `other`."""

@@ -75,6 +75,12 @@ class ValueCriterionConfig(FairseqDataclass):  # type: ignore[misc]
         "how many times a finished sample counts in the value's losses, each of its prefixes once "
         "(default: 5, of the paper's preset 1)",
     )
+    match_weight: Optional[float] = option(
+        None,
+        "weight of the squared error of matches: how well each token of sample and source is "
+        "matched in the other by the metric, which the first comparison of --value-head comparing "
+        "is to find; for data that has them (default: 10, of the paper's preset 0)",
+    )
     sentence_avg: bool = II("optimization.sentence_avg")
 
 
@@ -95,6 +101,8 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         self._value_losses = value_losses(cfg)
         if str(cfg.value_encoder_input) == "reference":
             self._require_joined_dictionary("--value-encoder-input reference")
+            if cfg.match_weight:
+                raise ValueError("--match-weight: not with --value-encoder-input reference")
             if cfg.policy_weight:
                 raise ValueError(
                     "--value-encoder-input reference: a policy that reads the reference would "
@@ -188,11 +196,41 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
             )
             log[f"{prefix}within_loss"] = within.data
             loss = loss + options.within_source_weight * within
+        if self._learns_matches(extra, sample, prefix):
+            wanted = scored["matches"]
+            error = losses.match_error(extra["token_matches"], wanted["sample"])
+            error = error + losses.match_error(extra["source_matches"], wanted["source"])
+            error = error * scored["ntokens"]
+            log["match_loss"] = error.data
+            loss = loss + options.match_weight * error
         if not self.training:
             log[f"_{prefix}values"] = judged_values(
                 extra, scored["score"], counted, is_token, self._source_keys(sample)
             )
         return loss
+
+    def _learns_matches(
+        self, extra: dict[str, Tensor], sample: dict[str, Any], prefix: str
+    ) -> bool:
+        """Whether the head's matches are drawn to the metric's; who asks for what can't be is told.
+
+        The metric has compared with the source, so a pathway that reads something else does not.
+        """
+        if prefix or not self._value_losses.match_weight:
+            return False
+        for missing, why in (
+            ("token_matches" not in extra, "the value head compares nothing with the source"),
+            (
+                "matches" not in sample["scored"],
+                "the data has no matches of tokens; fairseq-mcts-relabel makes them with a metric "
+                "that compares tokens with the source (mlbertscore)",
+            ),
+        ):
+            if missing and self.training and self.cfg.match_weight:
+                raise ValueError(f"--match-weight {self.cfg.match_weight}: {why}")
+            if missing:
+                return False
+        return str(self.cfg.value_encoder_input) == "source"
 
     def _value_positions(self, sample: dict[str, Any]) -> Tensor:
         """bool [B, T]: the prefixes whose values are learned."""
@@ -234,7 +272,7 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         loss = sum(float(log.get("loss", 0)) for log in logging_outputs)
         metrics.log_scalar("loss", loss / sample_size / math.log(2), sample_size, round=4)
         of_losses = ("policy_loss", "nll_loss", "kl_loss", "value_loss", "cheating_value_loss")
-        of_squares = ("within_loss", "cheating_within_loss", "distance")
+        of_squares = ("within_loss", "cheating_within_loss", "match_loss", "distance")
         for name in (*of_losses, *of_squares):
             if any(name in log for log in logging_outputs):
                 total = sum(float(log.get(name, 0)) for log in logging_outputs)

@@ -15,6 +15,7 @@ class ValueLosses:
     value_target: str
     within_source_weight: float
     finished_weight: float
+    match_weight: float
     hl_gauss_sigma: float | None = None  # in buckets; None: `SIGMA_OF_RANGE`
 
     def sigma(self, buckets: int) -> float | None:
@@ -26,17 +27,19 @@ class ValueLosses:
 
 PRESETS = {
     # searches compare prefixes of one source, so that is what is learned; for several rows a source
-    "within-sources": ValueLosses(1.0, "hl-gauss", 100.0, 5.0),
+    "within-sources": ValueLosses(1.0, "hl-gauss", 100.0, 5.0, 10.0),
     # for millions of sources with one greedy translation each
-    "paper": ValueLosses(0.1, "one-hot", 0.0, 1.0),
+    "paper": ValueLosses(0.1, "one-hot", 0.0, 1.0, 0.0),
 }
 
 
 def value_losses(cfg: Any) -> ValueLosses:
     """What the options say: the preset, and whatever is given beside it."""
     preset = PRESETS[str(cfg.value_preset)]
-    names = ("value_weight", "within_source_weight", "finished_weight", "hl_gauss_sigma")
-    given = {name: one for name in names if (one := getattr(cfg, name)) is not None}
+    names = ("value_weight", "within_source_weight", "finished_weight", "match_weight")
+    given = {
+        name: one for name in (*names, "hl_gauss_sigma") if (one := getattr(cfg, name)) is not None
+    }
     if cfg.value_target is not None:
         given["value_target"] = str(cfg.value_target)
     chosen = replace(preset, **given)
@@ -44,6 +47,8 @@ def value_losses(cfg: Any) -> ValueLosses:
         raise ValueError("--value-weight must not be negative")
     if chosen.within_source_weight < 0:
         raise ValueError("--within-source-weight must not be negative")
+    if chosen.match_weight < 0:
+        raise ValueError("--match-weight must not be negative")
     if not chosen.finished_weight > 0:
         raise ValueError("--finished-weight must be greater than 0")
     if chosen.hl_gauss_sigma is not None:

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from fairseq import utils
 from fairseq.data import AppendTokenDataset, ConcatDataset, StripTokenDataset, TruncateDataset
 
+from fairseq_mcts.data.files import digest_of_files
+from fairseq_mcts.data.matches import MatchFiles, UnknownMatches
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
 from fairseq_mcts.data.scored_folder import (
     ScoredDataError,
@@ -40,6 +43,7 @@ def load_scored_dataset(
     names = split_names(task, split, folder)
     parts = [open_scored_split(part) for part in (names.parts() if combine else [names])]
     _refuse_other_metrics(names, parts)
+    _refuse_other_dictionaries(task, names, parts)
     groups = [SourceGroups.of(part.rows, len(part.scores)) for part in parts]
     for part, of_part in zip(names.parts(), groups, strict=False):
         rows = int(of_part.counts.sum())
@@ -56,6 +60,7 @@ def load_scored_dataset(
         np.concatenate([part.scores for part in parts]) if len(parts) > 1 else parts[0].scores,
         groups=SourceGroups.joined(groups),
         first=_first(parts),
+        matches=_matches(parts),
         rows_per_source=rows_per_source,
         pad=task.target_dictionary.pad(),
         eos=task.target_dictionary.eos(),
@@ -74,6 +79,21 @@ def _refuse_other_metrics(names: SplitNames, parts: Sequence[ScoredSplit]) -> No
             )
 
 
+def _refuse_other_dictionaries(task: Any, names: SplitNames, parts: Sequence[ScoredSplit]) -> None:
+    """Refuses rows of another corpus, whose tokens mean other words here."""
+    folder = Path(utils.split_paths(task.cfg.data)[0])  # that the task's own come from
+    paths = [folder / f"dict.{one}.txt" for one in (names.source_lang, names.target_lang)]
+    if not all(path.is_file() for path in paths):
+        return
+    digest = digest_of_files(paths)
+    for part_names, part in zip(names.parts(), parts, strict=False):
+        if part.record.get("data", {}).get("dictionaries", digest) != digest:
+            raise ScoredDataError(
+                f"{part_names.record}: was relabelled with other dictionaries than {paths[0]} and "
+                f"{paths[1].name}; the rows are of another corpus"
+            )
+
+
 def _joined(parts: Sequence[Any]) -> Any:
     return ConcatDataset(parts) if len(parts) > 1 else parts[0]
 
@@ -85,6 +105,17 @@ def _first(parts: Sequence[ScoredSplit]) -> Any:
         for part in parts
     ]
     return np.concatenate(columns) if len(columns) > 1 else columns[0]
+
+
+def _matches(parts: Sequence[ScoredSplit]) -> MatchFiles | None:
+    """Those of all parts; parts without any stand beside others as unknown."""
+    if all(part.matches is None for part in parts):
+        return None
+    of_parts = [
+        part.matches or MatchFiles(UnknownMatches(part.sources), UnknownMatches(part.samples))
+        for part in parts
+    ]
+    return MatchFiles(*map(_joined, zip(*of_parts, strict=True)))
 
 
 def split_names(task: Any, split: str, folder: str | Path) -> SplitNames:

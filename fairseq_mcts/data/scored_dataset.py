@@ -1,6 +1,7 @@
 """The dataset of samples with their scores, for the criterions `value` and `hybrid`."""
 
 import logging
+import math
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
 
+from fairseq_mcts.data.matches import UNKNOWN, MatchFiles, similarities_of
 from fairseq_mcts.data.scored_folder import ScoredDataError, Scores
 from fairseq_mcts.data.source_groups import SourceGroups
 
@@ -42,6 +44,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         eos: int,
         groups: SourceGroups | None = None,  # None: each row is a source of its own
         first: Any = None,  # [N] see scored_folder.ROW; None: 0
+        matches: MatchFiles | None = None,  # of N rows
         rows_per_source: int | None = None,  # at most so many in a batch, others in each epoch
         left_pad_source: bool = True,
         shuffle: bool = True,
@@ -60,6 +63,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         self._scores = scores
         self._groups = SourceGroups.of(None, len(scores)) if groups is None else groups
         self._first = first
+        self._matches = matches
         self._pad = pad
         self._eos = eos
         self._left_pad_source = left_pad_source
@@ -79,14 +83,20 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         for row, sample in zip(rows, samples, strict=True):
             if not len(sample) or sample[-1] != self._eos:
                 raise ScoredDataError(f"row {row}: its sample does not end in eos")
-        return {
+        source = self._sources[rows[0]]
+        item = {
             "id": index,
-            "source": self._sources[rows[0]],
+            "source": source,
             "target": self._references[rows[0]],
             "samples": samples,
             "scores": [float(self._scores[row]) for row in rows],
             "first": [0 if self._first is None else int(self._first[row]) for row in rows],
         }
+        if self._matches is not None:
+            of_sources, of_samples = self._matches
+            item["source_matches"] = [_cut(of_sources[row], len(source)) for row in rows]
+            item["sample_matches"] = [of_samples[row] for row in rows]
+        return item
 
     def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
         """A batch of G sources, the longest first, and their B rows.
@@ -101,7 +111,9 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         scored_folder.ROW); `prev_output_tokens` [B, T] = eos y1 .. yn eos, `target` [B, T] =
         y1 .. yn eos and padding (nothing follows the closing eos), `ntokens`, which counts
         y1 .. yn eos, and `reference`, whose `src_tokens` [G, R] and `src_lengths` [G] are as an
-        encoder takes them.
+        encoder takes them. If the data has matches of tokens, `matches` has, float32 and NaN where
+        they are not known, `source` [B, S], of the tokens of the row's source as they stand in
+        `src_tokens`, and `sample` [B, T], of `prev_output_tokens`.
         """
         if not samples:
             return {}
@@ -124,7 +136,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         eos, none = samples[0].new_tensor([self._eos]), samples[0].new_tensor([self._pad])
         scores = [score for item in items for score in item["scores"]]
         places = [place for place, item in enumerate(items) for _ in item["samples"]]
-        return {
+        scored = {
             "source": torch.tensor(places),
             # float64, because fairseq rounds all float32 of a batch under --fp16 and --bf16
             "score": torch.tensor(scores, dtype=torch.float64),
@@ -134,6 +146,21 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
             "ntokens": sum(map(len, samples)),
             "reference": self._encoder_input(references),
         }
+        if self._matches is not None:
+            scored["matches"] = self._collated_matches(items)
+        return scored
+
+    def _collated_matches(self, items: list[dict[str, Any]]) -> dict[str, Tensor]:
+        of_sources, of_samples = (
+            [similarities_of(codes) for item in items for codes in item[name]]
+            for name in ("source_matches", "sample_matches")
+        )
+        start = of_samples[0].new_full((1,), math.nan)
+        of_samples = [torch.cat([start, one]) for one in of_samples]
+        return {
+            "source": self._padded(of_sources, left=self._left_pad_source, pad=math.nan),
+            "sample": self._padded(of_samples, pad=math.nan),
+        }
 
     def _encoder_input(self, sentences: list[Tensor]) -> dict[str, Tensor]:
         return {
@@ -141,10 +168,13 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
             "src_lengths": torch.tensor([len(sentence) for sentence in sentences]),
         }
 
-    def _padded(self, sentences: list[Tensor], *, left: bool = False) -> Tensor:
+    def _padded(
+        self, sentences: list[Tensor], *, left: bool = False, pad: float | None = None
+    ) -> Tensor:
         """[B, longest], padded on the right unless said otherwise."""
+        pad = self._pad if pad is None else pad
         return data_utils.collate_tokens(
-            sentences, self._pad, left_pad=left, pad_to_multiple=self._pad_to_multiple
+            sentences, pad, left_pad=left, pad_to_multiple=self._pad_to_multiple
         )
 
     # -- sizes: of a source's longest row, whichever rows are drawn --
@@ -249,3 +279,10 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         rows = np.array([row for index in indices for row in self._groups.rows(int(index))])
         for part in self._sentences:
             part.prefetch(rows)
+
+
+def _cut(matches: Tensor, length: int) -> Tensor:
+    """Matches of a source that --truncate-source has cut to `length` tokens, eos among them."""
+    if len(matches) == length:
+        return matches
+    return torch.cat([matches[: length - 1], matches.new_tensor([UNKNOWN])])

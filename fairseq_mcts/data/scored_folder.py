@@ -12,6 +12,9 @@ For a split and the languages s and t the folder holds
     SPLIT.s-t.rows.npy              [N] of ROW: which source a row is of, and what its score means.
                                     Folders of format 1 lack it: there each row is a source of its
                                     own, and its score counts for all prefixes of the sample
+    SPLIT.s-t.matches.s.bin/.idx    how well each source token is matched by the row's sample, and
+    SPLIT.s-t.matches.t.bin/.idx    each sample token by the source (see data/matches.py); only if
+                                    the metric could tell
     SPLIT.s-t.relabel.json          how the split was made: metric, policy, decoding, figures
     dict.s.txt, dict.t.txt          the dictionaries
 
@@ -28,6 +31,8 @@ import numpy as np
 import numpy.typing as npt
 from fairseq.data import data_utils, indexed_dataset
 
+from fairseq_mcts.data.array_file import ArrayFileWriter
+from fairseq_mcts.data.matches import CODES, MatchFiles, TokenMatches
 from fairseq_mcts.data.token_checks import check_sentences
 from fairseq_mcts.data.token_file import TokenFileWriter, TokenRows
 
@@ -63,6 +68,8 @@ class SplitNames:
         self.source = folder / f"{self.pair}.{source_lang}"
         self.sample = folder / f"{self.pair}.{target_lang}"
         self.reference = folder / f"{self.pair}.reference.{target_lang}"
+        self.source_matches = folder / f"{self.pair}.matches.{source_lang}"
+        self.sample_matches = folder / f"{self.pair}.matches.{target_lang}"
         self.score = folder / f"{self.pair}.score.npy"
         self.rows = folder / f"{self.pair}.rows.npy"
         self.record = folder / f"{self.pair}.relabel.json"
@@ -95,6 +102,7 @@ class ScoredSplit:
     references: Any
     scores: Scores  # [N], memory-mapped
     rows: Rows | None  # [N], memory-mapped; None: of format 1
+    matches: MatchFiles | None  # None: not known of any token
     record: dict[str, Any]
 
 
@@ -113,10 +121,7 @@ def open_scored_split(names: SplitNames) -> ScoredSplit:
         )
     opened = []
     for prefix in (names.source, names.sample, names.reference):
-        if not indexed_dataset.dataset_exists(str(prefix), impl="mmap"):
-            raise ScoredDataError(f"{prefix}.bin or .idx is missing")
-        check_sentences(prefix, None)
-        opened.append(data_utils.load_indexed_dataset(str(prefix), None, "mmap"))
+        opened.append(_sentences(prefix))
         if len(opened[-1]) != len(scores):
             raise ScoredDataError(
                 f"{prefix}.idx has {len(opened[-1])} rows but {names.score} has {len(scores)}"
@@ -128,7 +133,24 @@ def open_scored_split(names: SplitNames) -> ScoredSplit:
         raise ScoredDataError(f"{names.score}: row {row} has score {scores[row]}: {what}")
     sources, samples, references = opened
     rows = _open_rows(names, np.asarray(samples.sizes), record)
-    return ScoredSplit(sources, samples, references, scores, rows, record)
+    matches = _open_matches(names, sources, samples) if record.get("matches") else None
+    return ScoredSplit(sources, samples, references, scores, rows, matches, record)
+
+
+def _sentences(prefix: Path, vocabulary: int | None = None) -> Any:
+    if not indexed_dataset.dataset_exists(str(prefix), impl="mmap"):
+        raise ScoredDataError(f"{prefix}.bin or .idx is missing")
+    check_sentences(prefix, vocabulary)
+    return data_utils.load_indexed_dataset(str(prefix), None, "mmap")
+
+
+def _open_matches(names: SplitNames, sources: Any, samples: Any) -> MatchFiles:
+    opened = []
+    for prefix, sentences in ((names.source_matches, sources), (names.sample_matches, samples)):
+        opened.append(_sentences(prefix, CODES))
+        if not np.array_equal(opened[-1].sizes, sentences.sizes):
+            raise ScoredDataError(f"{prefix}.idx: its rows are not as long as their sentences")
+    return MatchFiles(*opened)
 
 
 def _mapped(path: Path) -> npt.NDArray[Any]:
@@ -202,48 +224,66 @@ class ScoredRows(NamedTuple):
     references: TokenRows
     scores: Scores  # [R]
     rows: Rows  # [R]
+    matches: TokenMatches | None = None
 
 
 class ScoredSplitWriter:
     """Writes a split row by row; the number of rows must be known, their content must not."""
 
     def __init__(
-        self, names: SplitNames, num_rows: int, *, source_vocabulary: int, target_vocabulary: int
+        self,
+        names: SplitNames,
+        num_rows: int,
+        *,
+        source_vocabulary: int,
+        target_vocabulary: int,
+        with_matches: bool = False,  # whether rows come with them
     ) -> None:
         self._names = names
         self._sources = TokenFileWriter(names.source, source_vocabulary)
         self.samples = TokenFileWriter(names.sample, target_vocabulary)
         self.references = TokenFileWriter(names.reference, target_vocabulary)
         self._sentences = (self._sources, self.samples, self.references)
-        self.scores: np.memmap[Any, np.dtype[np.float32]] = np.lib.format.open_memmap(
-            names.score, mode="w+", dtype=np.float32, shape=(num_rows,)
-        )
-        self.rows: np.memmap[Any, np.dtype[Any]] = np.lib.format.open_memmap(
-            names.rows, mode="w+", dtype=ROW, shape=(num_rows,)
-        )
+        matches = (names.source_matches, names.sample_matches) if with_matches else ()
+        self._matches = [TokenFileWriter(prefix, CODES) for prefix in matches]
+        self._num_rows = num_rows
+        self._scores = ArrayFileWriter(names.score, np.float32, num_rows)
+        self._rows = ArrayFileWriter(names.rows, ROW, num_rows)
 
     @property
     def paths(self) -> list[Path]:
         """All files, the one that makes the split a scored one last."""
-        sentences = [path for writer in self._sentences for path in writer.paths]
+        writers = (*self._sentences, *self._matches)
+        sentences = [path for writer in writers for path in writer.paths]
         return [*sentences, self._names.rows, self._names.record, self._names.score]
 
     def add(self, rows: ScoredRows) -> None:
         """Appends rows."""
-        begin = self.samples.rows
-        self.scores[begin : begin + len(rows.scores)] = rows.scores
-        self.rows[begin : begin + len(rows.rows)] = rows.rows
+        self._scores.add(rows.scores)
+        self._rows.add(rows.rows)
         for writer, sentences in zip(self._sentences, rows[:3], strict=True):
             writer.add(sentences)
+        of_tokens = () if rows.matches is None else zip(rows.matches, rows[:2], strict=True)
+        for writer, (codes, sentences) in zip(self._matches, of_tokens, strict=True):
+            writer.add(TokenRows(codes.astype(np.int64), sentences.sizes))
+
+    def scores(self) -> Scores:
+        """[N] all of them, once all rows were added."""
+        self._refuse_missing()
+        self._scores.flush()
+        return _mapped(self._names.score)
+
+    def _refuse_missing(self) -> None:
+        written, expected = self.samples.rows, self._num_rows
+        if written != expected:
+            raise ScoredDataError(f"{self._names.score}: {written} of {expected} rows were written")
 
     def finish(self, record: dict[str, Any]) -> None:
         """Completes all files."""
-        written, expected = self.samples.rows, len(self.scores)
-        if written != expected:
-            raise ScoredDataError(f"{self._names.score}: {written} of {expected} rows were written")
-        for writer in self._sentences:
-            writer.finish()
-        self.scores.flush()
-        self.rows.flush()
+        self._refuse_missing()
+        for sentences in (*self._sentences, *self._matches):
+            sentences.finish()
+        for column in (self._scores, self._rows):
+            column.finish()
         text = json.dumps(record, indent=2, ensure_ascii=False, sort_keys=True, allow_nan=False)
         self._names.record.write_text(text + "\n", encoding="utf-8")

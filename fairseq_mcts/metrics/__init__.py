@@ -8,7 +8,13 @@ and COMET are loaded when such a metric is built.
     metric.score(hypotheses, sources)  # one float in [0, 1] per pair
 """
 
-from fairseq_mcts.metrics.base import Metric, MetricConfig, with_sources
+from fairseq_mcts.metrics.base import (
+    Metric,
+    MetricConfig,
+    PairMatches,
+    PieceMatches,
+    with_sources,
+)
 from fairseq_mcts.metrics.bertscore import BertScore
 from fairseq_mcts.metrics.bleu import Bleu
 from fairseq_mcts.metrics.bootstrap import PairedResult, paired_bootstrap
@@ -37,7 +43,9 @@ __all__ = [
     "Metric",
     "MetricConfig",
     "Mix",
+    "PairMatches",
     "PairedResult",
+    "PieceMatches",
     "TextDecoder",
     "build_metric",
     "metric_class",

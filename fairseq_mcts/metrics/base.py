@@ -8,7 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fairseq_mcts.metrics.checks import check_count, check_scores
+
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass
@@ -53,6 +56,20 @@ class Group(NamedTuple):
     weights: FloatArray  # [R] of the others, where they are aggregated; their sum is 1
 
 
+class PieceMatches(NamedTuple):
+    """How well each of P pieces of a text is matched by another text."""
+
+    similarities: FloatArray  # [P] with the most similar piece there, in [-1, 1]
+    spans: IntArray  # [P, 2] the piece's first character in the text, and the one behind its last
+
+
+class PairMatches(NamedTuple):
+    """Matches of a pair of texts, in both directions."""
+
+    hypothesis: PieceMatches
+    other: PieceMatches
+
+
 class Metric(ABC):
     """A metric compares each hypothesis with one other text.
 
@@ -77,6 +94,8 @@ class Metric(ABC):
     aggregates: bool = False
     #: whether `statistics` of a sentence depend on the other sentences of the corpus
     needs_whole_corpus: bool = False
+    #: whether it can say which parts of a text the other one matches (`token_matches`)
+    matches_tokens: bool = False
 
     def __init__(self, config: MetricConfig) -> None:
         self.config = config
@@ -115,10 +134,12 @@ class Metric(ABC):
             for hypothesis, likelihood in zip(group.hypotheses, group.likelihoods, strict=True)
             for other in group.others
         ]
-        scores = iter(self.score_likely(*(list(column) for column in zip(*pairs, strict=True))))
+        scores = self.score_likely(*(list(column) for column in zip(*pairs, strict=True)))
+        check_count(self, scores, pairs)
         shapes = [(len(group.hypotheses), len(group.others)) for group in groups]
+        left = iter(scores)
         return [
-            np.fromiter(scores, np.float64, rows * columns).reshape(rows, columns)
+            np.fromiter(left, np.float64, rows * columns).reshape(rows, columns)
             for rows, columns in shapes
         ]
 
@@ -126,9 +147,22 @@ class Metric(ABC):
         """For each group [H] the score of every hypothesis against the others' weighted mean."""
         raise ValueError(f"{self.name}: can't compare with the mean of several texts")
 
+    def token_matches(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[PairMatches]:
+        """How well each piece of either text is matched by the other, for each pair.
+
+        What scores are made of, before weights and rescaling. Characters outside of all pieces are
+        not judged; a pair of which a text is empty has no pieces.
+        """
+        raise ValueError(f"{self.name}: can't say which tokens match")
+
+    def expect_matches(self) -> None:  # noqa: B027 (most have nothing to prepare)
+        """Tells that `token_matches` of pairs that are scored from now on will be asked for."""
+
     def statistics(self, hypotheses: Sequence[str], others: Sequence[str]) -> FloatArray:
         """Per-sentence numbers whose sum over a corpus gives its score: [N, K]."""
-        scores = np.asarray(self.score(hypotheses, others), dtype=np.float64)  # [N]
+        found = self.score(hypotheses, others)
+        check_scores(self, found, hypotheses, others)
+        scores = np.asarray(found, dtype=np.float64)  # [N]
         return np.stack([scores, np.ones_like(scores)], axis=1)
 
     def aggregate(self, totals: FloatArray) -> float:

@@ -1,15 +1,24 @@
 """BERTScore against the reference, by token vectors of a transformers encoder."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from fairseq_mcts.metrics.base import FloatArray, Group, Metric, MetricConfig
+from fairseq_mcts.metrics.base import (
+    FloatArray,
+    Group,
+    IntArray,
+    Metric,
+    MetricConfig,
+    PairMatches,
+    PieceMatches,
+)
 from fairseq_mcts.metrics.registry import register_metric
 from fairseq_mcts.metrics.system_output import read_lines
 
@@ -76,6 +85,8 @@ class BertScore(Metric):
             self.range = (float("-inf"), float("inf"))
         self.needs_whole_corpus = config.idf and config.idf_file is None
         self._pairs = _pair_scorer(config)
+        # slow tokenizers do not tell where in a text their pieces are
+        self.matches_tokens = self._pairs.embedder.encoder.fast_tokenizer
         self._idf_source: str | None = None
         if config.idf_file is not None:
             self.fit_idf(read_lines(config.idf_file), source=Path(config.idf_file).name)
@@ -114,6 +125,21 @@ class BertScore(Metric):
             self._finish(*(one.cpu().double().numpy() for one in numbers))[2]
             for numbers in self._pairs.all_precisions_recalls(texts)
         ]
+
+    def token_matches(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[PairMatches]:
+        if not self.matches_tokens:
+            return super().token_matches(hypotheses, others)
+        self.check_pairs(hypotheses, others)
+        spans = {text: self._pairs.embedder.encoder.spans(text) for text in {*hypotheses, *others}}
+        pairs = zip(hypotheses, others, strict=True)
+        found = self._pairs.similarities(hypotheses, others)
+        return [
+            PairMatches(*_of_pieces(list(similarities), [spans[text] for text in pair]))
+            for pair, similarities in zip(pairs, found, strict=True)
+        ]
+
+    def expect_matches(self) -> None:
+        self._pairs.keeps_similarities = self.matches_tokens
 
     def _demand_idf(self) -> None:
         if self.config.idf and self._idf_source is None:
@@ -159,6 +185,17 @@ class BertScore(Metric):
             "transformers": version("transformers"),
         }
         return "|".join(f"{key}:{value}" for key, value in parts.items())
+
+
+def _of_pieces(
+    similarities: Sequence[npt.NDArray[np.float32]],  # [T] of either text, special symbols too
+    spans: Sequence[IntArray],  # [T, 2]
+) -> Iterator[PieceMatches]:
+    """Without special symbols; without anything if one of the texts has nothing else."""
+    is_piece = [of_text[:, 1] > of_text[:, 0] for of_text in spans]
+    has_pieces = all(some.any() for some in is_piece)
+    for of_text, where, some in zip(similarities, spans, is_piece, strict=True):
+        yield PieceMatches(of_text[some & has_pieces].astype(np.float64), where[some & has_pieces])
 
 
 def _pair_scorer(config: BertScoreConfig) -> "PairScorer":

@@ -10,18 +10,29 @@ from functools import lru_cache
 from math import log
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from fairseq_mcts.metrics.cache import LruCache
 from fairseq_mcts.metrics.encoder import Encoder, load_encoder
-from fairseq_mcts.metrics.matching import TokenBatch, greedy_match, greedy_match_all
+from fairseq_mcts.metrics.matching import (
+    GreedyMatch,
+    TokenBatch,
+    greedy_match,
+    greedy_match_all,
+)
+
+Pair = tuple[str, str]  # hypothesis, other
 
 # Long texts make smaller batches, so that one 500-token outlier does not multiply the memory.
 _MAX_BATCH_TOKENS = 16_384
 # Similarities of tokens that are held at once where all texts are matched with all others.
 _MAX_SIMILARITIES = 1 << 22
+# Memory for the similarities of tokens of pairs, where these are kept.
+_SIMILARITIES_MB = 64
 # Texts whose vectors are held at once, beside those that are kept.
 _MAX_TEXTS = 4096
 
@@ -31,6 +42,30 @@ class Vectors(NamedTuple):
 
     embeddings: Tensor  # [T, D] vectors of length 1
     tokens: Tensor  # [T] ids
+
+
+class Similarities(NamedTuple):
+    """Of each token with the most similar one of the other text, special symbols included."""
+
+    of_hypothesis: npt.NDArray[np.float32]  # [T]
+    of_other: npt.NDArray[np.float32]  # [U]
+
+
+class _Matched(NamedTuple):
+    """Some pairs and what was found about them."""
+
+    pairs: Sequence[Pair]  # [B]
+    hypotheses: TokenBatch
+    others: TokenBatch
+    found: GreedyMatch
+
+    def similarities(self) -> Iterator[tuple[Pair, Similarities]]:
+        """Of each pair, without padding."""
+        of_hypotheses, of_others = (one.cpu().numpy() for one in self.found[2:])  # [B, T], [B, U]
+        lengths = (side.mask.sum(dim=1).tolist() for side in (self.hypotheses, self.others))
+        for row, (pair, own, other) in enumerate(zip(self.pairs, *lengths, strict=True)):
+            # copies: a view would keep the whole batch alive
+            yield pair, Similarities(of_hypotheses[row, :own].copy(), of_others[row, :other].copy())
 
 
 class TextEmbedder:
@@ -95,7 +130,9 @@ class PairScorer:
     def __init__(self, embedder: TextEmbedder, *, remembered_pairs: int = 1 << 18) -> None:
         self.embedder = embedder
         self._weights = self._plain_weights()  # [V]
-        self._known: LruCache[tuple[str, str], tuple[float, float]] = LruCache(remembered_pairs)
+        self._known: LruCache[Pair, tuple[float, float]] = LruCache(remembered_pairs)
+        self.keeps_similarities = False  # of pairs that are scored from now on
+        self._similarities: LruCache[Pair, Similarities] = LruCache(_SIMILARITIES_MB << 20)
 
     def fit_idf(self, texts: Sequence[str]) -> None:
         """Weighs tokens by their inverse document frequency in `texts` from now on."""
@@ -114,13 +151,25 @@ class PairScorer:
         """(precision, recall) of each pair; pairs known already cost nothing."""
         pairs = list(zip(hypotheses, others, strict=True))
         scores, missing = self._known.partition(pairs)
-        new: dict[str, list[str]] = {}  # hypothesis -> what it is to be compared with
-        for hypothesis, other in missing:
-            new.setdefault(hypothesis, []).append(other)
-        for pair, score in self._match(new):
-            scores[pair] = score
-            self._known.put(pair, score)
+        for matched in self._match(missing):
+            both = zip(matched.found.precision.tolist(), matched.found.recall.tolist(), strict=True)
+            for pair, score in zip(matched.pairs, both, strict=True):
+                scores[pair] = score
+                self._known.put(pair, score)
+            if self.keeps_similarities:
+                for pair, similarities in matched.similarities():
+                    cost = sum(one.nbytes for one in similarities)
+                    self._similarities.put(pair, similarities, cost)
         return [scores[pair] for pair in pairs]
+
+    @torch.inference_mode()
+    def similarities(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[Similarities]:
+        """Of the tokens of each pair; pairs of which they were kept cost nothing."""
+        pairs = list(zip(hypotheses, others, strict=True))
+        found, missing = self._similarities.partition(pairs)
+        for matched in self._match(missing):
+            found.update(matched.similarities())
+        return [found[pair] for pair in pairs]
 
     @torch.inference_mode()
     def all_precisions_recalls(
@@ -149,9 +198,10 @@ class PairScorer:
         precision, recall = (torch.cat(part) for part in zip(*parts, strict=True))
         return precision, recall
 
-    def _match(
-        self, new: dict[str, list[str]]
-    ) -> Iterator[tuple[tuple[str, str], tuple[float, float]]]:
+    def _match(self, missing: Sequence[Pair]) -> Iterator[_Matched]:
+        new: dict[str, list[str]] = {}  # hypothesis -> what it is to be compared with
+        for hypothesis, other in missing:
+            new.setdefault(hypothesis, []).append(other)
         kept = self.embedder.embed_kept(other for others in new.values() for other in others)
         texts = list(new)
         for batch, embeddings, tokens in self.embedder.embed_batches(texts):
@@ -161,12 +211,9 @@ class PairScorer:
             for start in range(0, len(pairs), size):
                 chunk = pairs[start : start + size]
                 chosen = torch.tensor(rows[start : start + size], device=embeddings.device)
-                precision, recall = greedy_match(
-                    self._weigh(embeddings[chosen], tokens[chosen]),
-                    self._weigh(*_pad([kept[other] for _, other in chunk])),
-                )
-                scores = zip(precision.tolist(), recall.tolist(), strict=True)
-                yield from zip(chunk, scores, strict=True)
+                hypotheses = self._weigh(embeddings[chosen], tokens[chosen])
+                others = self._weigh(*_pad([kept[other] for _, other in chunk]))
+                yield _Matched(chunk, hypotheses, others, greedy_match(hypotheses, others))
 
     def _plain_weights(self) -> Tensor:
         """All tokens weigh the same, but for the symbols that open and close a text: [V]."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 import transformers
 from torch import Tensor, nn
@@ -71,6 +74,24 @@ class Encoder:
         for index, row in zip(filled, encoded, strict=True):
             ids[index] = row
         return ids
+
+    def spans(self, text: str) -> npt.NDArray[np.int64]:
+        """[T, 2] where the tokens of `tokenize` begin and end in the text; fast tokenizers only.
+
+        Special symbols cover nothing: there begin and end are the same.
+        """
+        stripped = text.strip()
+        if not stripped:
+            return np.zeros((len(self.tokenizer.build_inputs_with_special_tokens([])), 2), np.int64)
+        offsets = self.tokenizer(
+            stripped,
+            truncation=True,
+            max_length=self.max_tokens,
+            return_offsets_mapping=True,
+        )["offset_mapping"]
+        spans = np.array(offsets, np.int64)
+        spans[spans[:, 1] > spans[:, 0]] += len(text) - len(text.lstrip())
+        return spans
 
     @torch.inference_mode()
     def __call__(self, tokens: Tensor, mask: Tensor) -> Tensor:
@@ -242,10 +263,17 @@ def _not_found(name: str, error: OSError) -> str:
 
 @contextmanager
 def _quiet_transformers() -> Iterator[None]:
-    """Silences the warnings about weights left out: leaving layers out is the purpose here."""
+    """Silences the warnings about weights left out: leaving layers out is the purpose here.
+
+    And those of every trial to reach the hub: if the last one fails, an error says so.
+    """
     before = transformers.logging.get_verbosity()
+    hub = logging.getLogger("huggingface_hub")
+    level = hub.level
     transformers.logging.set_verbosity_error()
+    hub.setLevel(logging.ERROR)
     try:
         yield
     finally:
         transformers.logging.set_verbosity(before)
+        hub.setLevel(level)

@@ -14,8 +14,17 @@ class TokenBatch(NamedTuple):
     mask: Tensor  # [B, T] true for tokens, false for padding
 
 
-def greedy_match(hypotheses: TokenBatch, others: TokenBatch) -> tuple[Tensor, Tensor]:
-    """Precision and recall [B]: each token takes its most similar counterpart.
+class GreedyMatch(NamedTuple):
+    """What greedy matching finds in a batch of pairs."""
+
+    precision: Tensor  # [B]
+    recall: Tensor  # [B]
+    of_hypotheses: Tensor  # [B, T] similarity of each token with the one that it takes
+    of_others: Tensor  # [B, U]
+
+
+def greedy_match(hypotheses: TokenBatch, others: TokenBatch) -> GreedyMatch:
+    """Precision and recall: each token takes its most similar counterpart.
 
     Padding never takes part. (bert-score lets it in with similarity 0, so that there a token with
     no positive similarity at all scores differently according to its neighbours in the batch.)
@@ -28,7 +37,9 @@ def greedy_match(hypotheses: TokenBatch, others: TokenBatch) -> tuple[Tensor, Te
     precision = _weighted_mean(best_other, hypotheses.weights)
     recall = _weighted_mean(best_own, others.weights)
     empty = (hypotheses.weights.sum(dim=1) <= 0) | (others.weights.sum(dim=1) <= 0)  # [B]
-    return precision.masked_fill(empty, 0.0), recall.masked_fill(empty, 0.0)
+    return GreedyMatch(
+        precision.masked_fill(empty, 0.0), recall.masked_fill(empty, 0.0), best_other, best_own
+    )
 
 
 def greedy_match_all(hypotheses: TokenBatch, others: TokenBatch) -> tuple[Tensor, Tensor]:

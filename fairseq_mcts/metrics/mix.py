@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fairseq_mcts.metrics.base import FloatArray, Group, Metric, MetricConfig
+from fairseq_mcts.metrics.checks import check_compared, check_scores
 from fairseq_mcts.metrics.registry import build_metric, metric_class, register_metric
 
 _COMBINE = "combine"
@@ -104,15 +105,24 @@ class Mix(Metric):
         return np.clip(sum(weighted) / total, low, high)
 
     def score(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[float]:
-        scores = [one.score(hypotheses, others) for one in self.parts.values()]
-        return self._combined([np.array(one) for one in scores]).tolist()
+        return self._of_texts(lambda part: part.score(hypotheses, others), hypotheses, others)
 
     def score_likely(
         self, hypotheses: Sequence[str], others: Sequence[str], likelihoods: Sequence[float]
     ) -> list[float]:
         given = (hypotheses, others, likelihoods)
-        scores = [one.score_likely(*given) for one in self.parts.values()]
-        return self._combined([np.array(one) for one in scores]).tolist()
+        return self._of_texts(lambda part: part.score_likely(*given), hypotheses, others)
+
+    def _of_texts(
+        self, ask: Callable[[Metric], list[float]], hypotheses: Sequence[str], others: Sequence[str]
+    ) -> list[float]:
+        """Each part is checked: a wrong one may be hidden by the others."""
+        scores = []
+        for part in self.parts.values():
+            of_part = ask(part)
+            check_scores(part, of_part, hypotheses, others)
+            scores.append(np.array(of_part))
+        return self._combined(scores).tolist()
 
     def pairwise(self, groups: Sequence[Group]) -> list[FloatArray]:
         return self._of_groups(lambda part: part.pairwise(groups))
@@ -121,7 +131,10 @@ class Mix(Metric):
         return self._of_groups(lambda part: part.aggregated(groups))
 
     def _of_groups(self, ask: Callable[[Metric], list[FloatArray]]) -> list[FloatArray]:
-        scores = [ask(part) for part in self.parts.values()]
+        scores = []
+        for part in self.parts.values():
+            scores.append(ask(part))
+            check_compared(part, scores[-1])
         return [self._combined(of_group) for of_group in zip(*scores, strict=True)]
 
     @property

@@ -47,6 +47,15 @@ class Prefixes(NamedTuple):
     source_of_row: Tensor  # [B]
 
 
+class Compared(NamedTuple):
+    """What the head says of P positions of B rows, and how it has matched their tokens."""
+
+    logits: Tensor  # [P, K] over the buckets
+    values: Tensor  # float32 [P]
+    token_matches: Tensor  # [B, T] best match of each word in the source, by the first comparison
+    source_matches: Tensor  # [B, S] of each source token among all words of the row
+
+
 @dataclass(frozen=True)
 class Sizes:
     """Widths of the head; for policies some 256 wide."""
@@ -174,8 +183,8 @@ class ComparingValueHead(ValueHead):
 
     def forward(  # type: ignore[override]
         self, features: Tensor, prefixes: Prefixes
-    ) -> tuple[Tensor, Tensor]:
-        """Features [U, C] of the prefixes -> bucket logits [P, K] and values, float32 [P]."""
+    ) -> Compared:
+        """From the features [U, C] of the prefixes."""
         rows = Comparison(self, lambda module: module)
         at, is_word, wanted = prefixes.at, prefixes.is_word, prefixes.wanted
         after = rows.feature_norm(features)
@@ -214,7 +223,8 @@ class ComparingValueHead(ValueHead):
             lengths[wanted],
             prefixes.is_finished[wanted],
         )
-        return logits, expected_value(logits, bucket_means(self.bucket_edges))
+        values = expected_value(logits, bucket_means(self.bucket_edges))
+        return Compared(logits, values, best[:, :, 0], said[:, -1, 0])
 
 
 def by_head(rows: Tensor, sizes: Sizes) -> Tensor:

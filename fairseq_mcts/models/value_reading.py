@@ -23,7 +23,9 @@ def read_values(
     """`value_logits` over the buckets, [B, T, K], and `value`, float32 [B, T]; 0 where not wanted.
 
     Heads that read features alone give all of them. One that compares gives `token_logprobs` too,
-    float32 [B, T]: the policy's log-probability of each input token, 0 of the start symbol.
+    float32 [B, T]: the policy's log-probability of each input token, 0 of the start symbol; and how
+    its first comparison has matched the tokens: `token_matches` [B, T] of each input token in the
+    source, `source_matches` [B, S] of each source token among all tokens of the row.
     """
     head = model.decoder.value_head
     if not isinstance(head, ComparingValueHead):
@@ -39,7 +41,7 @@ def read_values(
     source, source_padding = source_states(encoder_out)
     last_tokens = tokens.flatten()[nodes.places]  # [U]
     logprobs = _token_logprobs(model, flat[nodes.places], nodes.parents, last_tokens)
-    some_logits, some_values = head(
+    compared = head(
         flat[nodes.places],
         Prefixes(
             embedded=model.decoder.embed_tokens(last_tokens),
@@ -54,12 +56,14 @@ def read_values(
             source_of_row=source_of_row,
         ),
     )
-    logits = some_logits.new_zeros(*tokens.shape, some_logits.size(-1))
-    values = some_values.new_zeros(tokens.shape)
+    logits = compared.logits.new_zeros(*tokens.shape, compared.logits.size(-1))
+    values = compared.values.new_zeros(tokens.shape)
     return {
-        "value_logits": logits.masked_scatter(wanted.unsqueeze(-1), some_logits),
-        "value": values.masked_scatter(wanted, some_values),
+        "value_logits": logits.masked_scatter(wanted.unsqueeze(-1), compared.logits),
+        "value": values.masked_scatter(wanted, compared.values),
         "token_logprobs": logprobs[nodes.at],
+        "token_matches": compared.token_matches,
+        "source_matches": compared.source_matches,
     }
 
 

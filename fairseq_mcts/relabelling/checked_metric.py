@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from fairseq_mcts.metrics.base import FloatArray, Group, Metric
-from fairseq_mcts.metrics.checks import check_scores
+from fairseq_mcts.metrics.base import FloatArray, Group, Metric, PairMatches
+from fairseq_mcts.metrics.checks import check_matches, check_scores
 
 
 class CheckedMetric(Metric):
@@ -17,6 +17,7 @@ class CheckedMetric(Metric):
         self.reads_likelihood = metric.reads_likelihood
         self.reads_source = metric.reads_source
         self.aggregates = metric.aggregates
+        self.matches_tokens = metric.matches_tokens
 
     def score(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[float]:
         return self._checked(self._metric.score(hypotheses, others), hypotheses, others)
@@ -33,6 +34,14 @@ class CheckedMetric(Metric):
 
     def aggregated(self, groups: Sequence[Group]) -> list[FloatArray]:
         return self._metric.aggregated(groups)
+
+    def token_matches(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[PairMatches]:
+        matches = self._metric.token_matches(hypotheses, others)
+        check_matches(self._metric, matches, hypotheses, others)
+        return matches
+
+    def expect_matches(self) -> None:
+        self._metric.expect_matches()
 
     def _checked(
         self, scores: list[float], hypotheses: Sequence[str], others: Sequence[str]

@@ -87,6 +87,6 @@ class Completions:
         )
         seeds = [sentence_seed(self._seed, source) for source in sources]
         search = CompletionSearch(constraints, self._growth, seeds, found)
-        metric = SearchMetric(self._metric, self._target_text, batch.others)
+        metric = SearchMetric(self._metric, self._target_text, batch.others, "--metric")
         drive(search, evaluator, Scorer(metric))
         return search.labelled_rows()

@@ -17,6 +17,7 @@ from fairseq_mcts.relabelling.checked_metric import CheckedMetric
 from fairseq_mcts.relabelling.chunks import Counts
 from fairseq_mcts.relabelling.corpus import Corpus
 from fairseq_mcts.relabelling.errors import RelabellingError
+from fairseq_mcts.relabelling.row_matches import MatchedRows, RowMatcher
 from fairseq_mcts.relabelling.rows import METHODS, Batch, LabelledRow, RowMaker, distinct
 
 
@@ -49,6 +50,7 @@ class Labeller:
     texts: TextDecoders
     limits: BatchLimits
     source_positions: int  # of the policy: longer sources are left out
+    matcher: RowMatcher | None = None  # None: rows get no matches of tokens
 
     def label(
         self, corpus: Corpus, rows: range, advance: Callable[[int], object]
@@ -75,17 +77,23 @@ class Labeller:
         except BadScoreError as error:
             row = fitting[others.index(error.other)]
             raise RelabellingError(
-                f"--metric {self.metric.name}: gives {error.score} for row {row}, {error}"
+                f"--metric {error.metric}: gives {error.score} for row {row}, {error.what}"
             ) from error
         except FailedSentenceError as error:
             raise RelabellingError(f"row {fitting[error.place]}: {error.reason}") from error
         samples = [np.array(row.tokens, np.int64) for row in flat]
+        sources_of_rows = [sources[place].numpy() for place in of_row]
+        matched = MatchedRows(None, 0)
+        if self.matcher is not None:
+            of_sources = [others[place] for place in of_row]
+            matched = self.matcher.match(sources_of_rows, samples, of_sources, texts)
         scored = ScoredRows(
-            TokenRows.of([sources[place].numpy() for place in of_row]),
+            TokenRows.of(sources_of_rows),
             TokenRows.of(samples),
             TokenRows.of([references[place].numpy() for place in of_row]),
             scores,
             _rows(flat, fitting[of_row]),
+            matched.matches,
         )
         counts = Counts(
             rows=len(flat),
@@ -95,6 +103,7 @@ class Labeller:
                 sample.tolist() == references[place].tolist()
                 for sample, place in zip(samples, of_row, strict=True)
             ),
+            matched=matched.rows,
         )
         return scored, counts
 

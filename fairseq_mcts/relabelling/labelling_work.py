@@ -11,6 +11,7 @@ from fairseq_mcts.relabelling.chunks import as_arrays
 from fairseq_mcts.relabelling.corpus import Corpus
 from fairseq_mcts.relabelling.labeller import Labeller
 from fairseq_mcts.relabelling.plan import Data, Plan
+from fairseq_mcts.relabelling.row_matches import RowMatcher
 from fairseq_mcts.work import Advance, Arrays, Chunk
 
 
@@ -59,7 +60,8 @@ class LabellingWork:
             models, value_models, task.target_dictionary, metric, data.texts
         )
         positions = min(int(model.max_positions()[0]) for model in (*models, *value_models))
-        labeller = Labeller(makers, metric, data.texts, plan.limits, positions)
+        matcher = RowMatcher(metric, data.texts) if recipe.makes_matches else None
+        labeller = Labeller(makers, metric, data.texts, plan.limits, positions, matcher)
         corpora = {one.split: one for one in data.corpora if one.split in self._splits}
         if not recipe.skip_too_long:
             for corpus in corpora.values():

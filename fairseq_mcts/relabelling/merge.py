@@ -40,6 +40,7 @@ def _write(names: SplitNames, store: ChunkStore, num_shards: int | None) -> dict
     if not counts.rows:
         raise RelabellingError(f"{store.folder}: all {counts.skipped} sources are unfit")
 
+    with_matches = settings.get("matches", False)
     stage = names.within(store.folder / f"merged-{process_name()}")
     shutil.rmtree(stage.folder, ignore_errors=True)
     stage.folder.mkdir()
@@ -48,9 +49,10 @@ def _write(names: SplitNames, store: ChunkStore, num_shards: int | None) -> dict
         counts.rows,
         source_vocabulary=settings["data"]["source_vocabulary"],
         target_vocabulary=settings["data"]["target_vocabulary"],
+        with_matches=with_matches,
     )
     for chunk in chunks:
-        writer.add(read_rows(store, chunk, digest))
+        writer.add(read_rows(store, chunk, digest, with_matches=with_matches))
     record = {
         **settings,
         "settings_digest": digest,
@@ -61,12 +63,13 @@ def _write(names: SplitNames, store: ChunkStore, num_shards: int | None) -> dict
             "skipped_too_long": counts.skipped,
             "empty_samples": counts.empty,
             "samples_equal_to_reference": counts.exact,
+            "rows_with_matches": counts.matched,
             "sample_tokens": writer.samples.tokens,  # eos counted
             "reference_tokens": writer.references.tokens,
             "longest_sample": writer.samples.longest,
             "longest_reference": writer.references.longest,
         },
-        "scores": score_figures(writer.scores, settings["metric"]["range"]),
+        "scores": score_figures(writer.scores(), settings["metric"]["range"]),
     }
     writer.finish(record)
     for path in writer.paths:

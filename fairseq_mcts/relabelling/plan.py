@@ -71,6 +71,13 @@ class Recipe:
     tokenizer: Any = None
     skip_too_long: bool = False
     chunk_rows: int = 1000
+    without_matches: bool = False  # of tokens, although the metric could tell them
+
+    @property
+    def makes_matches(self) -> bool:
+        """Whether rows get matches of their tokens: of samples with sources."""
+        metric = self.metric
+        return metric.matches_tokens and not metric.privileged and not self.without_matches
 
     def encode(self, line: str) -> str:
         """A line of text as the symbols of the dictionary, with spaces between them."""
@@ -95,6 +102,8 @@ class Recipe:
             "decoding": self.decoding.settings(),
             "text": self.text,
             "chunk_rows": self.chunk_rows,
+            # not there otherwise: so are the settings of folders that were made before
+            **({"matches": True} if self.makes_matches else {}),
         }
 
 

@@ -102,7 +102,9 @@ def _is_complete(names: SplitNames, settings: Settings | None = None) -> bool:
         return False
     if settings is not None:
         record = read_record(names)
-        changed = differences({name: record.get(name) for name in settings}, settings)
+        # "matches" is only there where rows have them
+        names_of_settings = {*settings, "matches"}
+        changed = differences({name: record.get(name) for name in names_of_settings}, settings)
         if changed:
             raise RelabellingError(
                 f"{names.score} exists and was made otherwise: {'; '.join(changed)}. Give another "

@@ -152,3 +152,24 @@ def test_last_positions(generator: torch.Generator) -> None:
     for row in range(BATCH):
         length = int(counted[row].sum())
         assert found[row].nonzero().flatten().tolist() == [length - 1]
+
+
+def test_match_error(generator: torch.Generator) -> None:
+    matches, wanted = torch.randn(2, BATCH, LENGTH, generator=generator).unbind()
+    wanted = wanted.masked_fill(~random_mask(generator), math.nan)
+    squares = [
+        (float(one) - float(other)) ** 2
+        for one, other in zip(matches.flatten(), wanted.flatten(), strict=True)
+        if not math.isnan(other)
+    ]
+    found = losses.match_error(matches, wanted)
+    assert float(found) == pytest.approx(sum(squares) / len(squares), rel=1e-5)
+
+
+def test_unknown_matches_teach_nothing() -> None:
+    matches = torch.ones(2, 3, requires_grad=True)
+    wanted = torch.tensor([[math.nan, 0.0, math.nan], [math.nan] * 3])
+    losses.match_error(matches, wanted).backward()
+    assert matches.grad is not None
+    assert matches.grad.tolist() == [[0.0, 2.0, 0.0], [0.0] * 3]
+    assert float(losses.match_error(matches.detach(), torch.full((2, 3), math.nan))) == 0.0

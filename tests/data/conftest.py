@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from fairseq.data import Dictionary
+from fairseq.tasks.translation import TranslationConfig
 
 from fairseq_mcts.data.scored_folder import ROW, ScoredRows, ScoredSplitWriter, SplitNames
 from fairseq_mcts.data.token_file import TokenRows
+from fairseq_mcts.tasks.search_config import make_config
+from fairseq_mcts.tasks.translation_mcts import TranslationMctsTask
 
 Sentences = list[npt.NDArray[np.int64]]
 
@@ -62,3 +67,21 @@ def scored(tmp_path: Path) -> ScoredFolder:
         )
     writer.finish(RECORD)
     return ScoredFolder(names, sources, samples, references, scores)
+
+
+@pytest.fixture
+def task(scored: Any) -> TranslationMctsTask:
+    """A task on the folder; fairseq itself would fill in what other options decide."""
+    dictionary = Dictionary()
+    for number in range(VOCABULARY - len(dictionary)):
+        dictionary.add_symbol(f"w{number}")
+    cfg = make_config()(
+        data=str(scored.names.folder),
+        source_lang="en",
+        target_lang="de",
+        train_subset="train",
+        dataset_impl=None,
+        required_seq_len_multiple=1,
+    )
+    assert isinstance(cfg, TranslationConfig)
+    return TranslationMctsTask(cfg, dictionary, dictionary)

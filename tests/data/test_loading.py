@@ -1,37 +1,16 @@
 """What the task loads from a folder with scores, and which options it refuses there."""
 
+import json
 import shutil
 from typing import Any
 
 import numpy as np
 import pytest
-from fairseq.data import Dictionary
-from fairseq.tasks.translation import TranslationConfig
 from torch.utils.data import DataLoader
 
+from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
 from fairseq_mcts.data.scored_folder import ScoredDataError, SplitNames
-from fairseq_mcts.tasks.search_config import make_config
-from fairseq_mcts.tasks.translation_mcts import TranslationMctsTask
-from tests.data.conftest import VOCABULARY
-
-
-@pytest.fixture
-def task(scored: Any) -> TranslationMctsTask:
-    """A task on the folder; fairseq itself would fill in what other options decide."""
-    dictionary = Dictionary()
-    for number in range(VOCABULARY - len(dictionary)):
-        dictionary.add_symbol(f"w{number}")
-    cfg = make_config()(
-        data=str(scored.names.folder),
-        source_lang="en",
-        target_lang="de",
-        train_subset="train",
-        dataset_impl=None,
-        required_seq_len_multiple=1,
-    )
-    assert isinstance(cfg, TranslationConfig)
-    return TranslationMctsTask(cfg, dictionary, dictionary)
 
 
 def test_a_row_is_a_pair_with_a_scored_sample_beside_it(task: Any, scored: Any) -> None:
@@ -45,6 +24,23 @@ def test_a_row_is_a_pair_with_a_scored_sample_beside_it(task: Any, scored: Any) 
     assert [sample.tolist() for sample in row["samples"]] == [scored.samples[7].tolist()]
     assert row["scores"] == [scored.scores[7]]
     assert row["first"] == [0]
+
+
+def test_rows_of_another_corpus_are_refused(task: Any, scored: Any) -> None:
+    """Of as many types, so that no token is beyond the dictionary."""
+    folder = scored.names.folder
+    paths = [folder / f"dict.{language}.txt" for language in ("en", "de")]
+    for path in paths:
+        task.source_dictionary.save(str(path))
+    record = json.loads(scored.names.record.read_text())
+    record["data"] = {"dictionaries": digest_of_files(paths)}
+    scored.names.record.write_text(json.dumps(record))
+    task.load_dataset("train", combine=True)
+    lines = paths[1].read_text().splitlines(keepends=True)
+    paths[1].write_text("".join([lines[1], lines[0], *lines[2:]]))
+    complaint = rf"^{scored.names.record}: was relabelled with other dictionaries than {paths[0]}"
+    with pytest.raises(ScoredDataError, match=complaint):
+        task.load_dataset("train", combine=True)
 
 
 def test_data_without_scores_are_left_to_fairseq(task: Any, scored: Any) -> None:

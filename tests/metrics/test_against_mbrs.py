@@ -55,7 +55,7 @@ def run_ours(spec: str, **options: Any) -> tuple[list[Hypothesis], list[list[Hyp
     model = ToyModel(vocab=len(WORDS), eos=EOS, seed=3, policy="peaked")
     common: dict[str, Any] = {"eos": EOS, "max_len": 9, "min_len": 2, "seed": 1}
     common |= {"samples": SAMPLES, "epsilon": 0.02}
-    metric = SearchUtility(build_metric(spec), Words())  # type: ignore[arg-type]
+    metric = SearchUtility(build_metric(spec), Words(), ())  # type: ignore[arg-type]
     evaluate = ToyEvaluator(model, EOS, range(SENTENCES))
     chosen = decode(evaluate, SENTENCES, search="mbr", metric=metric, **common, **options)
     evaluate = ToyEvaluator(model, EOS, range(SENTENCES))
@@ -67,6 +67,15 @@ def compare(ours: Hypothesis, factor: float, texts: list[str], decoded: Any) -> 
     """Whether both chose the same text, with the same score; unequal ones must be equally good."""
     assert ours.score * factor == pytest.approx(decoded.score[0], abs=factor * CLOSE)
     return Words().decode(ours.tokens) == decoded.sentence[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("references", ["pairwise", "aggregated"])
+def test_our_side_needs_no_package(references: str) -> None:
+    """So that it does not rot where the other tests are left out."""
+    chosen, drawn = run_ours("chrf", references=references)
+    for ours, samples in zip(chosen, drawn, strict=True):
+        assert ours.tokens in {one.tokens for one in samples}
 
 
 @pytest.mark.slow(seconds=60)

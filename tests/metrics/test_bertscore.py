@@ -4,9 +4,12 @@ import math
 import random
 
 import bert_score
+import numpy as np
 import pytest
 
 from fairseq_mcts.metrics import build_metric
+from fairseq_mcts.metrics.base import PairMatches, PieceMatches
+from fairseq_mcts.metrics.checks import check_matches
 
 TOLERANCE = 1e-5
 ODD_TEXTS = [
@@ -252,3 +255,68 @@ def test_references_far_above_shuffled_and_above_one_word_wrong(shared_encoder, 
     assert figures[0] == pytest.approx(0.80, abs=0.02)
     assert figures[1] == pytest.approx(0.14, abs=0.02)
     assert wins > 0.85
+
+
+@pytest.mark.parametrize("options", ["", ":idf=yes", ":clamp=no"])
+def test_matches_are_what_precision_and_recall_are_means_of(
+    toy_encoder, toy_pairs, options
+) -> None:
+    hypotheses, others = toy_pairs.targets[:40], toy_pairs.sources[:40]
+    plain = build_metric("mlbertscore", {"model": str(toy_encoder)})
+    metric = build_metric(f"mlbertscore{options}", {"model": str(toy_encoder)})
+    assert metric.matches_tokens
+    pairs = zip(
+        metric.token_matches(hypotheses, others),
+        plain.precision_recall_f1(hypotheses, others),
+        strict=True,
+    )
+    for matches, (precision, recall, _) in pairs:
+        assert matches.hypothesis.similarities.mean() == pytest.approx(precision, abs=TOLERANCE)
+        assert matches.other.similarities.mean() == pytest.approx(recall, abs=TOLERANCE)
+
+
+def test_pieces_of_matches_are_parts_of_their_texts(toy_encoder, toy_pairs) -> None:
+    metric = build_metric("mlbertscore", {"model": str(toy_encoder)})
+    texts = [f"  {text}\n" for text in toy_pairs.targets[:20]]
+    for text, matches in zip(texts, metric.token_matches(texts, texts), strict=True):
+        found = [text[begin:end] for begin, end in matches.hypothesis.spans]
+        assert "".join(found) == "".join(text.split())
+        np.testing.assert_allclose(matches.other.similarities, 1.0, atol=TOLERANCE)
+    odd = metric.token_matches(ODD_TEXTS, ODD_TEXTS[::-1])
+    check_matches(metric, odd, ODD_TEXTS, ODD_TEXTS[::-1])
+    assert len(odd[0].hypothesis.similarities) == len(odd[0].other.similarities) == 0
+
+
+def test_matches_that_are_expected_cost_nothing_more(toy_encoder, toy_pairs) -> None:
+    hypotheses, others = toy_pairs.targets[:20], toy_pairs.sources[:20]
+    metric = build_metric("mlbertscore", {"model": str(toy_encoder)})
+    expected = metric.token_matches(hypotheses, others)
+    metric.expect_matches()
+    metric.score(hypotheses, others)
+    before = metric._pairs.embedder.encoded_texts
+    found = metric.token_matches(hypotheses, others)
+    assert metric._pairs.embedder.encoded_texts == before
+    for one, other in zip(found, expected, strict=True):
+        for ours, theirs in zip(one, other, strict=True):
+            np.testing.assert_array_equal(ours.spans, theirs.spans)
+            np.testing.assert_allclose(ours.similarities, theirs.similarities, atol=TOLERANCE)
+
+
+def test_metrics_without_matches_say_so() -> None:
+    with pytest.raises(ValueError, match="chrf: can't say which tokens match"):
+        build_metric("chrf").token_matches(["a"], ["a"])
+
+
+@pytest.mark.parametrize(
+    ("similarities", "spans"),
+    [([0.5], [[0, 4]]), ([0.5], [[-1, 1]]), ([0.5], [[2, 1]]), ([math.nan], [[0, 1]])],
+)
+def test_matches_of_no_text_are_refused(similarities, spans) -> None:
+    right = PieceMatches(np.array([0.5]), np.array([[0, 1]]))
+    wrong = PieceMatches(np.array(similarities), np.array(spans))
+    metric = build_metric("chrf")
+    check_matches(metric, [PairMatches(right, right)], ["abc"], ["abc"])
+    with pytest.raises(ValueError, match="metric chrf: matches that are none of 'abc'"):
+        check_matches(metric, [PairMatches(right, wrong)], ["abc"], ["abc"])
+    with pytest.raises(ValueError, match="metric chrf: matches of 0 pairs for 1"):
+        check_matches(metric, [], ["abc"], ["abc"])

@@ -60,7 +60,7 @@ def test_greedy_match_equals_the_formula_token_by_token() -> None:
         masks[0, row, :own] = True
         masks[1, row, :others] = True
     weights = weights * masks
-    precision, recall = greedy_match(
+    precision, recall, *_ = greedy_match(
         TokenBatch(hypothesis, weights[0], masks[0]), TokenBatch(other, weights[1], masks[1])
     )
     for row, (own, others) in enumerate(lengths):

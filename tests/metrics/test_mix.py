@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import tests.generators.vowels  # noqa: F401 - registers a metric that compares with the source
 from fairseq_mcts.metrics import build_metric
+from fairseq_mcts.metrics.checks import BadComparisonError, BadScoreError
 from fairseq_mcts.search import decode
 from tests.metrics.test_pairwise import group, random_texts
 from tests.search.toy_models import ToyEvaluator, ToyModel
@@ -108,6 +109,26 @@ def test_options_of_parts(toy_encoder) -> None:
 def test_refusals(spec, complaint) -> None:
     with pytest.raises(ValueError, match=complaint):
         build_metric(spec)
+
+
+def test_a_part_outside_its_range_is_not_hidden_by_the_others() -> None:
+    """Of weight 0.01 it would still leave the mean within [0, 1]."""
+    spec = "mix:vowels=0.01,vowels.scale=9,likelihood=0.99"
+    metric = build_metric(spec, with_likelihood=True)
+    texts = (["the same"], ["the same"])
+    with pytest.raises(BadScoreError, match=r"^metric vowels: the score 9\.0 is no number in"):
+        metric.score_likely(*texts, [0.1])
+    with pytest.raises(BadComparisonError, match=r"^metric vowels: gives 9\.0 for a pair, no"):
+        metric.pairwise([group(*texts)])
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_part_with_another_number_of_scores_is_named(count, monkeypatch) -> None:
+    """One alone would be taken for the score of all texts."""
+    metric = build_metric("mix:bleu=0.5,chrf=0.5")
+    monkeypatch.setattr(metric.parts["chrf"], "score", lambda *texts: [0.5] * count)
+    with pytest.raises(ValueError, match=f"^metric chrf: {count} scores for 2 hypotheses"):
+        metric.score(["a", "b"], ["a", "b"])
 
 
 class WithLikelihood:

@@ -1,11 +1,14 @@
 """Commands in forked processes: real ones, which can be killed, but without importing again."""
 
+import logging
 import os
+import resource
 import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,8 +47,9 @@ def start(command: Callable[[], object], folder: Path, arguments: Sequence[str],
     except BaseException:
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with suppress(OSError):  # no room for what it says
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(code)
 
 
@@ -53,6 +57,13 @@ def wait(process: int, folder: Path, name: str) -> Ended:
     _, status = os.waitpid(process, 0)
     out, err = ((folder / f"{name}.{stream}").read_text() for stream in ("out", "err"))
     return Ended(os.waitstatus_to_exitcode(status), out, err)
+
+
+def with_little_room(command: Callable[[], object], size: int) -> None:
+    """Runs it where no file can become larger, as under a quota."""
+    logging.disable()  # a log of pytest's may be larger already
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    command()
 
 
 def run(

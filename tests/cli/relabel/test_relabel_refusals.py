@@ -101,6 +101,16 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "relabelled": (["greedy", *POLICY[1:], "--metric", "bleu"], "greedy is relabelled already"),
     "no encoder": ([*POLICY, "--metric", "mlbertscore:model=nowhere"], "nowhere"),
     "no samples": ([*POLICY, "--metric", "bleu", "--samples", "0"], "--samples 0: must be"),
+    "too many samples": (
+        [*POLICY, "--metric", "bleu", "--samples", "1000000000"],
+        "--samples 1000000000: must be at most 1,000,000",
+    ),
+    "too many tokens": (
+        [*POLICY, "--metric", "bleu", "--method", "completions", "--best-tokens", "20000"],
+        "--best-tokens 20000: must be at most 10,000",
+    ),
+    "no length": ([*POLICY, "--metric", "bleu", "--max-len-a", "nan"], "--max-len-a nan: must lie"),
+    "endless": ([*POLICY, "--metric", "bleu", "--max-len-a", "inf"], "--max-len-a inf: must lie"),
     "no heat": (
         [*POLICY, "--metric", "bleu", "--samples", "1", "--temperature", "0"],
         "--temperature 0.0: must be greater",

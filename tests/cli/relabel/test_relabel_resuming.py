@@ -23,6 +23,7 @@ from tests.cli.relabel.runs import (
     content,
     relabelled,
 )
+from tests.work.ray_nodes import address  # noqa: F401 - a fixture
 
 
 def test_shards_in_any_order_give_the_same_bytes(folder: Path, greedy: Path) -> None:
@@ -61,6 +62,45 @@ def test_two_processes_at_once_give_the_same_bytes(folder: Path, greedy: Path) -
         assert process.returncode == 0, err
     relabelled(folder, "bin", "--out", "pair", "--merge")
     assert content(folder / "pair") == content(greedy)
+
+
+@pytest.mark.slow(seconds=60)
+def test_a_ray_cluster_gives_the_same_bytes(
+    folder: Path,
+    greedy: Path,
+    address: str,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(folder)  # Ray can't be used by a fork
+    arguments = (*POLICY, *CHUNKS, "--metric", "bleu", "--out", "cluster")
+    relabel.main([*arguments, "--engine", "ray", "--ray-address", address])
+    assert content(folder / "cluster") == content(greedy)
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_named_and_the_same_command_goes_on(folder: Path, greedy: Path) -> None:
+    """In the middle of a chunk, and while chunks are merged."""
+    arguments = (*POLICY, "--chunk-rows", "20", "--metric", "bleu", "--out", "full")
+    out = folder / "full"
+    relabelled(folder, *arguments, "--shard", "0/1")
+    files = {path.name: path.stat().st_size for path in out.rglob("*") if path.is_file()}
+    largest = max(size for name, size in files.items() if name.startswith("chunk-"))
+    assert files["settings.json"] < largest - 1
+    shutil.rmtree(out)
+    few = partial(forked.with_little_room, relabel.main, largest - 1)
+    ended = forked.run(few, folder, arguments)
+    assert ended.code == 2
+    assert "no room left to write" in ended.err and "give the same command again" in ended.err
+    assert not list(out.rglob("*.part")) and not list(out.glob("*.npy"))
+    relabelled(folder, *arguments, "--shard", "0/1")
+    few = partial(forked.with_little_room, relabel.main, 1000)  # less than the index of 90 rows
+    ended = forked.run(few, folder, arguments)
+    assert ended.code == 2
+    assert "no room left to write" in ended.err and "give the same command again" in ended.err
+    assert not list(out.glob("*.npy"))
+    relabelled(folder, *arguments)
+    scores = "train.en-de.score.npy"
+    assert (out / scores).read_bytes() == (greedy / scores).read_bytes()
 
 
 @pytest.mark.slow
