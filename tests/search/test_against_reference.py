@@ -30,7 +30,13 @@ MCTS_SWITCHES = [
     for leaf, terminal in (("value", "value"), ("value", "metric"), ("rollout", "value"))
     for backup in ("mean", "max")
     for choose in ("visits", "value")
-] + [("value", "value", backup, "value") for backup in ("bellman", "weighted-max", "power")]
+]
+# the backups beyond the paper's
+BACKUP_SWITCHES = [
+    ("value", "value", backup, choose)
+    for backup in ("bellman", "weighted-max", "power")
+    for choose in ("visits", "value")
+] + [(*switch, "bellman", "value") for switch in (("value", "metric"), ("rollout", "value"))]
 # how the root selects and chooses, how nodes below it select, what a leaf is worth, the backup
 GUMBEL_SWITCHES = [
     ("gumbel", "puct", "value", "mean"),
@@ -41,21 +47,23 @@ GUMBEL_SWITCHES = [
     ("puct", "improved", "value", "mean"),
 ]
 MODELS_PER_MCTS_SWITCH = 90
+MODELS_PER_BACKUP_SWITCH = 250
 MODELS_PER_GUMBEL_SWITCH = 350
 MODELS_PER_VGBS_SCALE = 250
 MODELS_PER_BEAM_NORMALIZATION = 130
 MODELS_PER_SR_RANKING = 250
 
 
-def test_that_four_thousand_models_are_compared() -> None:
+def test_that_six_thousand_models_are_compared() -> None:
     total = (
         MODELS_PER_MCTS_SWITCH * len(MCTS_SWITCHES)
+        + MODELS_PER_BACKUP_SWITCH * len(BACKUP_SWITCHES)
         + MODELS_PER_GUMBEL_SWITCH * len(GUMBEL_SWITCHES)
         + MODELS_PER_VGBS_SCALE * 2
         + MODELS_PER_BEAM_NORMALIZATION * 3
         + MODELS_PER_SR_RANKING * 2
     )
-    assert total >= 4000
+    assert total >= 6000
 
 
 def random_models(count: int) -> Any:
@@ -85,7 +93,18 @@ def with_metric(problem: ToyProblem, metric: ToyMetric, needed: bool) -> dict[st
 @given(data=st.data())
 @random_models(MODELS_PER_MCTS_SWITCH)
 def test_mcts(leaf: str, terminal: str, backup: str, choose: str, data: st.DataObject) -> None:
-    switches = {"leaf": leaf, "terminal": terminal, "backup": backup, "choose": choose}
+    compare_mcts(data, leaf=leaf, terminal=terminal, backup=backup, choose=choose)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("leaf", "terminal", "backup", "choose"), BACKUP_SWITCHES)
+@given(data=st.data())
+@random_models(MODELS_PER_BACKUP_SWITCH)
+def test_mcts_with_other_backups(
+    leaf: str, terminal: str, backup: str, choose: str, data: st.DataObject
+) -> None:
+    switches: dict[str, Any] = {"leaf": leaf, "terminal": terminal}
+    switches |= {"backup": backup, "choose": choose}
     if backup == "power":
         switches["power"] = data.draw(st.sampled_from((1.0, 2.0, 3.7, 16.0)), label="power")
     compare_mcts(data, **switches)

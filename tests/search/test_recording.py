@@ -24,6 +24,7 @@ class Recorder:
         self.trees: list[TreeSnapshot] = []
         self.beams: dict[int, list[Sequence[BeamProposal]]] = {}
         self.samples: dict[int, Sequence[Hypothesis]] = {}
+        self.ranked: dict[int, Sequence[Hypothesis]] = {}
 
     def wants(self, sentence: int) -> bool:
         return sentence > 0
@@ -37,6 +38,10 @@ class Recorder:
     def see_samples(self, sentence: int, samples: Sequence[Hypothesis]) -> None:
         assert sentence not in self.samples
         self.samples[sentence] = samples
+
+    def see_ranking(self, sentence: int, ranked: Sequence[Hypothesis]) -> None:
+        assert sentence not in self.ranked
+        self.ranked[sentence] = ranked
 
 
 def decoded(seed: int, recorder: Recorder | None, **options: Any) -> list[list[Hypothesis]]:
@@ -148,6 +153,22 @@ def test_samples_without_replacement() -> None:
     found = decoded(4, recorder, search="sr", samples=6, without_replacement=True, n_best=6)
     for sentence, samples in recorder.samples.items():
         assert sorted(samples, key=lambda one: (-one.score, -one.logprob)) == found[sentence]
+
+
+def test_the_ranking_of_all_that_was_compared() -> None:
+    def alike(sentence: int, one: tuple[int, ...], other: tuple[int, ...]) -> float:
+        return len(set(one) & set(other)) / (7 + sentence)
+
+    recorder = Recorder()
+    settings = {"search": "mbr", "samples": 12, "metric": alike}
+    found = decoded(4, recorder, **settings)
+    assert found == decoded(4, None, **settings)
+    assert recorder.ranked.keys() == {1, 2}
+    for sentence, ranked in recorder.ranked.items():
+        assert list(ranked[:1]) == found[sentence]  # one is asked for, all are told
+        drawn = {one.tokens for one in recorder.samples[sentence]}
+        assert {one.tokens for one in ranked} == drawn
+        assert len(drawn) > 1
 
 
 def test_a_decoder_that_tells_nothing_is_refused() -> None:

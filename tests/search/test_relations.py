@@ -50,16 +50,27 @@ SEARCHES: dict[str, dict[str, Any]] = {
     },
     "mcts bellman": {"search": "mcts", "simulations": 12, "backup": "bellman", "trace": True},
     "mcts power": {"search": "mcts", "simulations": 14, "backup": "power", "trace": True},
+    "mcts weighted max": {
+        **{"search": "mcts", "simulations": 15, "backup": "weighted-max", "trace": True},
+    },
     "vgbs": {"search": "vgbs", "beam": 3, "alpha": 0.6, "n_best": 3},
     "beam": {"search": "beam", "beam": 4, "n_best": 4},
     "sr value": {"search": "sr", "samples": 6, "n_best": 6},
     "sr metric": {"search": "sr", "samples": 8, "rank_by": "metric", "n_best": 8},
+    "sr distinct": {"search": "sr", "samples": 5, "without_replacement": True, "n_best": 5},
+    "mbr": {"search": "mbr", "samples": 7, "prune": 0.9},
 }
 METRIC = ToyMetric(seed=17)
 
 
+def likeness(sentence: int, one: Prefix, other: Prefix) -> float:
+    return len(set(one) & set(other)) / max(len(one), len(other))
+
+
 def search_options(name: str, problem: ToyProblem) -> dict[str, Any]:
     options = dict(SEARCHES[name])
+    if options["search"] == "mbr":
+        options["metric"] = likeness
     if "metric" in (options.get("rank_by"), options.get("terminal")) or "leaf" in options:
         options["metric"] = by_sentence_id(problem, METRIC)
     return options
@@ -252,6 +263,16 @@ def test_a_sentence_alone_is_decoded_as_in_a_batch(name: str, problem: ToyProble
         result, asked_alone = run(alone, **search_options(name, alone))
         assert result[0] == together[index]
         assert asked_alone.asked[0] == asked_together.asked[index]
+
+
+@pytest.mark.parametrize("name", [name for name in SEARCHES if name.startswith("mcts")])
+def test_batches_of_one_and_seven_and_sixty_four(name: str) -> None:
+    problem = ToyProblem(ToyModel(vocab=9, eos=3, seed=5, policy="peaked"), tuple(range(64)), 5)
+    found = []
+    for size in (1, 7, 64):
+        parts = [problem.of(range(64)[begin : begin + size]) for begin in range(0, 64, size)]
+        found.append([one for part in parts for one in run(part, **search_options(name, part))[0]])
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("name", SEARCHES)
