@@ -22,7 +22,8 @@ torchrun-trains-one-job: processes of torchrun that are more than the GPUs fairs
     train alone, each, and write to one folder; on CPUs they fail even if told of one another.
 named-task-is-used: from_pretrained(…, task=NAME) is ignored, and the task of the checkpoint is
     taken whatever the name.
-no-warning-noise: outdated calls of torch and hydra print warnings that no user can act on.
+no-warning-noise: outdated calls of torch and hydra print warnings that no user can act on, and one
+    of fairseq's models turns on the debug messages of every library.
 """
 
 import argparse
@@ -157,6 +158,10 @@ def _allow_fairseq_checkpoints() -> None:
             raise _explained(path, error) from error
         except (EOFError, RuntimeError, LookupError, AttributeError, TypeError) as error:
             raise _damaged(path, error) from error
+        except OSError as error:
+            if error.filename is not None or not Path(path).is_file():
+                raise  # which file can't be had is said already
+            raise _damaged(path, error) from error  # torch seeks beyond the begin of small ones
         if _is_trusted(path):
             _trusted_texts.update(_texts_in([state.get("args"), state.get("cfg")]))
         _read_literals_instead_of_eval()  # of modules too that came after the plugin
@@ -451,8 +456,24 @@ _NOISE: tuple[tuple[type[Warning], str], ...] = (
 def _silence_known_warnings() -> None:
     for category, message in _NOISE:
         warnings.filterwarnings("ignore", message=message, category=category)
-    # One of fairseq's models turns on all debug messages at its import; numba has thousands.
-    logging.getLogger("numba").setLevel(logging.WARNING)
+    logging.getLogger("numba").setLevel(logging.WARNING)  # it has thousands of debug messages
+    _log_as_commands_mean_to()
+
+
+def _log_as_commands_mean_to() -> None:
+    """Under fairseq's commands, the level that they ask for.
+
+    They ask in vain, since at the import of wav2vec2_classification it is set to DEBUG for all
+    libraries. A program of a user's own that logs everything goes on to do so.
+    """
+    root = logging.getLogger()
+    is_command = any(name.startswith("fairseq_cli.") for name in sys.modules)
+    is_preset = any(
+        handler.formatter is not None and handler.formatter._fmt == logging.BASIC_FORMAT
+        for handler in root.handlers
+    )
+    if is_command and is_preset and root.level == logging.DEBUG:
+        root.setLevel(os.environ.get("LOGLEVEL", "INFO").upper())
 
 
 FIXES: tuple[Fix, ...] = (

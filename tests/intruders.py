@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,24 @@ def pickled(mark: Path) -> bytes:
 def save_checkpoint(path: Path, mark: Path) -> Path:
     """A checkpoint of torch with an intruder beside the weights."""
     torch.save({"model": {}, "cfg": None, "args": None, "extra_state": Intruder(mark)}, path)
+    return path
+
+
+def save_configuration(path: Path, mark: Path) -> Path:
+    """A checkpoint of allowed classes alone, whose configuration fairseq would run as Python."""
+    from fairseq.models.fconv import base_architecture
+
+    layers = f"__import__('os').mkdir({str(mark)!r}) or [(32, 3)]"
+    args = Namespace(arch="fconv", task="translation", encoder_layers=layers)
+    base_architecture(args)
+    args.max_source_positions = args.max_target_positions = 50
+    state = {
+        "args": args,
+        "model": {},
+        "optimizer_history": [{"optimizer_name": "", "lr_scheduler_state": {}, "num_updates": 0}],
+        "extra_state": {"train_iterator": None},
+    }
+    torch.save(state, path)
     return path
 
 

@@ -305,6 +305,33 @@ def test_fixes_are_applied_once_and_only_where_needed() -> None:
     assert opted_out.stdout.strip() == str(every_fix[1:])
 
 
+@pytest.mark.parametrize(
+    ("before", "environment", "level"),
+    [
+        ("import fairseq_cli.generate", {}, "INFO"),
+        ("import fairseq_cli.train", {"LOGLEVEL": "debug"}, "DEBUG"),
+        # somebody's own program
+        ("logging.basicConfig(level=logging.DEBUG)", {}, "DEBUG"),
+        (
+            "logging.basicConfig(level=10, format='%(message)s'); import fairseq_cli.train",
+            {},
+            "DEBUG",
+        ),
+    ],
+)
+def test_fairseqs_commands_log_at_the_level_they_ask_for(
+    before: str, environment: dict[str, str], level: str
+) -> None:
+    result = run_python(
+        f"import logging; {before}\n"
+        "from fairseq_mcts.register import register\n"
+        "register()\n"
+        "print(logging.getLevelName(logging.getLogger().level))",
+        **environment,
+    )
+    assert result.stdout.splitlines()[-1] == level, result.stderr
+
+
 def test_registering_twice_says_nothing_and_leaves_logging_alone() -> None:
     result = run_python(
         "import logging\n"

@@ -28,6 +28,7 @@ OF_RECORDS = ("search_record", "search_record_sentences")
 OF_FILES = (*OF_TREES, *OF_RECORDS, "search_json")
 
 DEFAULT_VALUE_READ = "mean"
+BYTES = 2**20  # the unit of --search-memory
 
 
 def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) -> Decoder[Any]:
@@ -59,7 +60,7 @@ def check_decoding(settings: Mapping[str, Any], generation: Any, defaults: Any) 
     _check_record(settings, decoder)
     _check_n_best(getattr(generation, "nbest", 1), decoder)
     memory = settings["search_memory"]
-    if memory is not None and not 0 < memory < math.inf:
+    if memory is not None and not 0 < memory * BYTES < math.inf:
         raise ValueError(f"--search-memory {memory}: must be a number greater than 0")
     return decoder
 

@@ -54,6 +54,11 @@ def build_fairseq_beam(
             raise ValueError(f"{generator_class.__name__}: does not normalise as GNMT does")
         generator_class = GnmtBeamGenerator
     generator = build(generator_class)
+    drawn_from = getattr(generator.search, "sampling_topk", 0)
+    if drawn_from > generator.vocab_size:
+        raise ValueError(
+            f"--sampling-topk {drawn_from}: the dictionary has {generator.vocab_size} types"
+        )
     generator.statistics = DecodingStatistics(decoder.name)
     _count_evaluations(generator)
     generator.generate = _ForgivingGenerate(generator, greedy, skip_failed=skip_failed)
@@ -91,7 +96,7 @@ class _ForgivingGenerate:
     ) -> None:
         self._statistics: DecodingStatistics = generator.statistics
         self._pad, self._eos = generator.pad, generator.eos
-        self._generate = generator.generate
+        self._generate = _naming_lengths(generator)
         self._greedy = cache(greedy)  # made once it is needed
         self._skips = skip_failed
         self._retrying: Retrying[Any] = Retrying()
@@ -128,6 +133,25 @@ class _ForgivingGenerate:
         return [
             self._greedy().packed(one, source.device, answer.failed) for one in answer.hypotheses
         ]
+
+
+def _naming_lengths(generator: SequenceGenerator) -> Callable[..., Any]:
+    """fairseq's `generate`, which asserts that there is room for a sentence and names no option."""
+    generate = generator.generate
+
+    def named(*args: Any, **options: Any) -> Any:
+        try:
+            return generate(*args, **options)
+        except AssertionError as error:
+            if "min_len" not in str(error):
+                raise
+            raise ValueError(
+                f"--min-len {generator.min_len}: exceeds the greatest length that --max-len-a "
+                f"{generator.max_len_a}, --max-len-b {generator.max_len_b} and the model's "
+                "positions allow"
+            ) from error
+
+    return named
 
 
 def _rows_of(given: Any, rows: Tensor, batch: int) -> Any:

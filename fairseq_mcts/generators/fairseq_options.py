@@ -1,10 +1,11 @@
 """fairseq's own generation options that the searches refuse; all others they honour."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from fairseq_mcts.generators.decoder_flags import flag, flags_instead_of
+from fairseq_mcts.search.options import MOST
 
 #: options of fairseq's beam search that the searches have no place for, and why; None: a decoder
 #: has an option of its own in its place
@@ -38,16 +39,22 @@ _NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
     "beam": (lambda given: given >= 1, "must be at least 1"),
     "min_len": (lambda given: given >= 0, "must not be negative"),
     "no_repeat_ngram_size": (lambda given: given >= 0, "must be 0 (off) or more"),
-    "max_len_a": (math.isfinite, "must be a number"),
-    "lenpen": (math.isfinite, "must be a number"),
+    # products with lengths and powers of them are numbers then
+    "max_len_a": (lambda given: abs(given) <= MOST, f"must lie in [-{MOST:,}, {MOST:,}]"),
+    "lenpen": (lambda given: abs(given) <= 100, "must lie in [-100, 100]"),
     "unkpen": (math.isfinite, "must be a number"),
+    "sampling_topp": (lambda given: given <= 1, "must be at most 1"),
+    "diverse_beam_strength": (math.isfinite, "must be a number"),
+    "diversity_rate": (math.isfinite, "must be a number"),
+    "lm_weight": (math.isfinite, "must be a number"),
     "temperature": (lambda given: 0 < given < math.inf, "must be a number greater than 0"),
 }
 
 
-def refuse_impossible(generation: Any) -> None:
+def refuse_impossible(generation: Any, names: Iterable[str] = tuple(_NUMBERS)) -> None:
     """Refuses numbers that no decoder could do anything with."""
-    for name, (is_fine, complaint) in _NUMBERS.items():
+    for name in names:
+        is_fine, complaint = _NUMBERS[name]
         given = getattr(generation, name, None)
         if given is not None and not is_fine(given):
             raise ValueError(f"{flag(name)} {given}: {complaint}")

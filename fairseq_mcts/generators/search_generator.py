@@ -271,6 +271,7 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             highest_value=evaluator.highest_value if self._uses_value else math.inf,
             efficient_rows=EFFICIENT_ROWS if ahead else 0,
             at_once=self.at_once,
+            vocabulary=self.vocab_size,
         )
         metric = self._search_metric(sources)
         if self._finished is None:

@@ -1,10 +1,15 @@
 """Metrics for searches: from token ids to texts to scores."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fairseq_mcts.metrics.base import FloatArray, Group, Metric, with_sources
-from fairseq_mcts.metrics.checks import BadScoreError, check_scores
+from fairseq_mcts.metrics.checks import (
+    BadComparisonError,
+    BadScoreError,
+    check_compared,
+    check_scores,
+)
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.search.faults import FaultySentenceError
 from fairseq_mcts.search.scorer import Candidate, Comparison
@@ -21,10 +26,17 @@ class SearchMetric:
     batched = True
     reads_logprob = True
 
-    def __init__(self, metric: Metric, target_text: TextDecoder, sources: Sequence[str]) -> None:
+    def __init__(
+        self,
+        metric: Metric,
+        target_text: TextDecoder,
+        sources: Sequence[str],
+        option: str = "--search-metric",  # that errors are to name
+    ) -> None:
         self._metric = metric
         self._target_text = target_text
         self._sources = sources
+        self._option = option
 
     def __call__(
         self, sentences: list[int], tokens: list[tuple[int, ...]], logprobs: list[float]
@@ -34,16 +46,16 @@ class SearchMetric:
         likelihoods = [
             likelihood(logprob, len(one)) for one, logprob in zip(tokens, logprobs, strict=True)
         ]
-        scores = self._metric.score_likely(texts, others, likelihoods)
         try:
+            scores = self._metric.score_likely(texts, others, likelihoods)
             check_scores(self._metric, scores, texts, others)
         except BadScoreError as error:
-            reason = f"--search-metric {self._metric.name}: the score {error.score} is {error}"
+            who = f"{self._option} {error.metric}"
             faulty = {
-                sentences[row]: f"--search-metric {self._metric.name}: gives {scores[row]} for "
-                f"{texts[row]!r}"
-                for row in error.rows
+                sentences[row]: f"{who}: gives {score} for {texts[row]!r}, {error.bounds}"
+                for row, score in error.scores.items()
             }
+            reason = f"{who}: the score {error.score} is {error.what}"
             raise FaultySentenceError(faulty, reason) from error
         return scores
 
@@ -63,10 +75,27 @@ class SearchUtility:
             self.aggregated = self._aggregated
 
     def __call__(self, comparisons: Sequence[Comparison]) -> list[FloatArray]:
-        return self._metric.pairwise([self._group(one) for one in comparisons])
+        return self._checked(self._metric.pairwise, comparisons)
 
     def _aggregated(self, comparisons: Sequence[Comparison]) -> list[FloatArray]:
-        return self._metric.aggregated([self._group(one) for one in comparisons])
+        return self._checked(self._metric.aggregated, comparisons)
+
+    def _checked(
+        self,
+        compare: Callable[[Sequence[Group]], list[FloatArray]],
+        comparisons: Sequence[Comparison],
+    ) -> list[FloatArray]:
+        try:
+            scores = compare([self._group(one) for one in comparisons])
+            check_compared(self._metric, scores)
+        except BadComparisonError as error:
+            who = f"--search-metric {error.metric}"
+            faulty = {
+                comparisons[number].hypotheses[0].sentence: f"{who}: gives {score} {error.what}"
+                for number, score in error.scores.items()
+            }
+            raise FaultySentenceError(faulty) from error
+        return scores
 
     def _group(self, comparison: Comparison) -> Group:
         references = [self._text(one) for one in comparison.references]

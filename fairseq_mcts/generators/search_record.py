@@ -76,10 +76,10 @@ class SearchRecord:
         """Adds the chosen sentences of a batch, whose search is over."""
         lines = []
         for place, content in record.found.items():
-            sentence, best = batch[place], hypotheses[place][0]
+            sentence, ranked = batch[place], content.ranked or hypotheses[place]
             numbers = self._sentences.intersection(sentence.numbers) - self._written
             self._written.update(numbers)
-            entry = self._described(sentence, content, hypotheses[place], best)
+            entry = self._described(sentence, content, ranked)
             lines += [
                 _json({"format": FORMAT, "id": number, **entry}) for number in sorted(numbers)
             ]
@@ -99,9 +99,9 @@ class SearchRecord:
         self,
         sentence: WatchedSentence,
         content: "_Content",
-        hypotheses: Sequence[Hypothesis],
-        best: Hypothesis,
+        hypotheses: Sequence[Hypothesis],  # best first
     ) -> dict[str, Any]:
+        best = hypotheses[0]
         dictionary = self._source_dictionary
         source = [dictionary[token] for token in sentence.source if token != dictionary.eos()]
         head = {
@@ -158,7 +158,7 @@ class SearchRecord:
         ends = [prefixes.add(sample.tokens) for sample in samples]
         logprobs: dict[int, float] = {ROOT: 0.0}
         scores: dict[int, float | None] = {}
-        # a decoder that ranks samples itself has scores of its own for those that it returns
+        # a decoder that ranks samples itself has scores of its own for them
         for one in (*samples, *hypotheses):
             path = prefixes.path(one.tokens)
             logprobs.update(zip(path, one.positional_logprobs, strict=True))
@@ -203,6 +203,8 @@ class _Content:
     trees: list[TreeSnapshot] = field(default_factory=list)
     beams: list[Sequence[BeamProposal]] = field(default_factory=list)
     samples: Sequence[Hypothesis] = ()
+    # beside them, if the decoder ranked finished sentences itself: these, best first
+    ranked: Sequence[Hypothesis] = ()
 
 
 @dataclass(frozen=True)
@@ -223,6 +225,9 @@ class BatchRecord:
 
     def see_samples(self, sentence: int, samples: Sequence[Hypothesis]) -> None:
         self._content(sentence).samples = samples
+
+    def see_ranking(self, sentence: int, ranked: Sequence[Hypothesis]) -> None:
+        self._content(sentence).ranked = ranked
 
     def _content(self, sentence: int) -> _Content:
         return self.found.setdefault(sentence, _Content())

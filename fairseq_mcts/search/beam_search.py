@@ -37,14 +37,15 @@ class BeamSearch(TreeStore):
     ) -> None:
         widths = per_sentence("beam", width, run.num_sentences)
         widest = int(widths.max(initial=1))
-        super().__init__(run.constraints, widest + 1, at_once=run.at_once)
+        actions = run.actions(widest + 1)
+        super().__init__(run.constraints, actions, at_once=run.at_once)
         if len(widths) and run.n_best is not None and run.n_best > widths.min():
             raise ValueError(f"n_best: {run.n_best} is more than the beam of {widths.min()}")
         self._n_best = run.n_best
         self._rules = rules
         self._with_values = self.reads_values = with_values
         self.question = self._policy_and_value = Question(
-            actions=widest + 1, temperature=temperature, as_priors=False, value=with_values
+            actions=actions, temperature=temperature, as_priors=False, value=with_values
         )
         self._value_of_proposals = replace(self.question, policy=False)
         self._policy_of_beams = replace(self.question, value=False, policy_only=True)

@@ -52,7 +52,9 @@ def run_decoder(
         results = search.results()
         if decoder.reranks:
             begun = time.perf_counter()
-            results = [ranked[: run.n_best] for ranked in decoder.rerank(results, scorer)]
+            everything = decoder.rerank(results, scorer)
+            _show_ranking(run, everything)
+            results = [ranked[: run.n_best] for ranked in everything]
             timing.search += time.perf_counter() - begun
     except FaultySentenceError as error:
         for sentence in error.reasons:
@@ -64,6 +66,13 @@ def run_decoder(
         timing.search -= scorer.seconds - timing.metric
         scorer.write_timing(timing)
     return Decoded(results, timing, search.tree.capacity, search.num_bytes)
+
+
+def _show_ranking(run: Run, everything: Sequence[Sequence[Hypothesis]]) -> None:
+    """Shows a recorder the scores of all finished sentences, not of the best alone."""
+    for sentence, ranked in enumerate(everything):
+        if run.recorder is not None and run.recorder.wants(sentence):
+            run.recorder.see_ranking(sentence, ranked)
 
 
 def _best_so_far(

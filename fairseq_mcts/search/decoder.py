@@ -53,6 +53,13 @@ class Run:
     # Sentences that are searched at the same time; the next joins when one is finished, in their
     # order. It changes no result. None: all of them.
     at_once: int | None = None
+    # The model knows so many tokens. It changes no result: searches that want to look at more of
+    # them than there are make no room for these. None: it is not known.
+    vocabulary: int | None = None
+
+    def actions(self, wanted: int) -> int:
+        """So many next tokens of a prefix, or all that there are."""
+        return wanted if self.vocabulary is None else min(wanted, self.vocabulary)
 
     @property
     def num_sentences(self) -> int:

@@ -51,6 +51,7 @@ class MctsSearch(TreeStore):
         rules: records.Rules,
         prefetch: int = 0,  # fill calls of the evaluator up to so many prefixes; not for rollouts
     ) -> None:
+        actions = run.actions(actions)
         counts = per_sentence("simulations", simulations, run.num_sentences)
         # what the first token takes, if few simulations end in finished sentences
         first = int((1 + counts[: run.at_once].astype(np.int64)).sum())

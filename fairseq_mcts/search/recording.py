@@ -42,3 +42,7 @@ class SearchRecorder(Protocol):
     def see_samples(self, sentence: int, samples: Sequence[Hypothesis]) -> None:
         """All samples of a sentence in the order drawn; their values are what they rank by."""
         ...
+
+    def see_ranking(self, sentence: int, ranked: Sequence[Hypothesis]) -> None:
+        """What a decoder that ranks finished sentences itself made of them, best first."""
+        ...

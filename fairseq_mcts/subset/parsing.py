@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fairseq_mcts.command_help import show_defaults
@@ -10,6 +10,11 @@ from fairseq_mcts.command_help import show_defaults
 _TASK = "translation_mcts"
 #: how text is split into subwords, by those that most data is made with
 _BPES = ("sentencepiece", "subword_nmt")
+#: options of --bpe that name files
+_TEXT_FILES = (
+    *("sentencepiece_model", "sentencepiece_model_path"),
+    *("bpe_codes", "bpe_merges", "bpe_vocab"),
+)
 
 
 def generation_parser(program: str, description: str) -> argparse.ArgumentParser:
@@ -61,6 +66,15 @@ def _refuse_incomplete_text(cfg: Any) -> None:
             if OmegaConf.is_missing(chosen, name):
                 flag = f"--{name.replace('_', '-')}"
                 raise ValueError(f"--{kind} {chosen._name}: needs {flag}")
+        refuse_missing_files(OmegaConf.to_container(chosen))
+
+
+def refuse_missing_files(given: Mapping[str, Any]) -> None:
+    """Files of subwords that are not there, before fairseq complains, which names no option."""
+    for name in _TEXT_FILES:
+        path = given.get(name)
+        if isinstance(path, str) and "://" not in path and not os.path.isfile(path):
+            raise FileNotFoundError(f"--{name.replace('_', '-')} {path}: there is no such file")
 
 
 def complete_parser(

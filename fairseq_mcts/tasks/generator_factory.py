@@ -11,7 +11,7 @@ from fairseq import utils
 from fairseq_mcts.generators import output_lines
 from fairseq_mcts.generators.batch_progress import batch_bar
 from fairseq_mcts.generators.decoder_flags import as_flag
-from fairseq_mcts.generators.decoding_checks import value_caution
+from fairseq_mcts.generators.decoding_checks import BYTES, value_caution
 from fairseq_mcts.generators.search_generator import Limits, SearchGenerator
 from fairseq_mcts.generators.search_record import make_search_record
 from fairseq_mcts.generators.tree_recorder import make_recorder
@@ -60,7 +60,7 @@ class GeneratorFactory:
             seed=torch.initial_seed(),
             metric=metric,
             text_decoders=lambda: self._text.decoders(settings["search_post_process"]),
-            max_bytes=None if memory is None else int(memory * 2**20),
+            max_bytes=None if memory is None else int(memory * BYTES),
             value_caution=value_caution(settings),
             cheating_value=settings["cheating_value"],
             translate_empty=settings["translate_empty"],

@@ -70,6 +70,8 @@ def _decoder_field(name: str, one: DecoderFlag) -> Field:
 def _written(default: Any) -> str:
     if isinstance(default, tuple):
         return ",".join(map(_written, default))
+    if isinstance(default, bool):
+        return "on" if default else "off"
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 

@@ -1,5 +1,6 @@
 """The decoders as fairseq's commands use them, in this process; and the slow truth beside them."""
 
+import math
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from fairseq_cli import generate as generate_command
 from fairseq_cli import interactive as interactive_command
 
 import tests.generators.vowels  # noqa: F401 - registers the metric
+from fairseq_mcts.decoding.caution import parse_value_read
 from fairseq_mcts.generators.search_generator import sentence_seed
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.metrics.text import TextDecoder
@@ -37,6 +39,14 @@ DECODERS: dict[str, dict[str, Any]] = {
     "mcts_terminal": {"search": "mcts", "mcts_simulations": 8, "mcts_terminal": "metric", **METRIC},
     "mcts_prefetch": {"search": "mcts", "mcts_simulations": 8, "mcts_prefetch": 30},
     "mcts_leaves": {"search": "mcts", "mcts_simulations": 8, "mcts_leaves": 3},
+    "mcts_gumbel": {
+        **{"search": "mcts", "mcts_simulations": 8, "mcts_backup": "bellman"},
+        **{"mcts_root": "gumbel", "mcts_gumbel_scale": 1.0, "mcts_below_root": "improved"},
+    },
+    "mcts_cautious": {
+        **{"search": "mcts", "mcts_simulations": 8, "mcts_backup": "weighted-max"},
+        **{"value_read": "lower:0.5"},
+    },
     "vgbs": {"search": "vgbs", "vgbs_beam": 3, "vgbs_alpha": 0.6},
     "vgbs_log": {
         **{"search": "vgbs", "vgbs_beam": 3, "vgbs_alpha": 0.3, "vgbs_temperature": 1.2},
@@ -50,6 +60,10 @@ DECODERS: dict[str, dict[str, Any]] = {
     "sr_without_replacement": {
         **{"search": "sr", "sr_samples": 6, "sr_without_replacement": True},
         **{"sr_temperature": 0.75},
+    },
+    "sr_mix": {
+        **{"search": "sr", "sr_samples": 8, "sr_rank_by": "metric", **METRIC},
+        **{"search_metric": "mix:vowels=0.7,likelihood=0.3"},
     },
     "mbr": {"search": "mbr", "mbr_samples": 8, **METRIC},
     "mbr_beam": {
@@ -120,7 +134,8 @@ class Setup:
         if search == "vgbs":
             heads = [model.decoder.value_head for model in self.values]
             own["highest_value"] = float(np.mean([head.high for head in heads]))
-        truth = FullForward(self.models, self.values, Sentences(sources))
+        caution = parse_value_read(given.get("value_read", "mean"))
+        truth = FullForward(self.models, self.values, Sentences(sources), caution)
         dictionary = self.task.target_dictionary
         return decode(
             truth,
@@ -136,13 +151,16 @@ class Setup:
         )
 
     def _metric(self, sources: Sequence[torch.Tensor], given: dict[str, Any]) -> Any:
-        metric = build_metric(given["search_metric"])
+        metric = build_metric(given["search_metric"], with_likelihood=True)
         text = TextDecoder(
             self.task.target_dictionary, post_process=given["search_post_process"]
         ).decode
 
-        def score(sentence: int, tokens: tuple[int, ...]) -> float:
-            return metric.score([text(tokens)], [text(sources[sentence])])[0]
+        def score(sentence: int, tokens: tuple[int, ...], logprob: float) -> float:
+            pair = ([text(tokens)], [text(sources[sentence])])
+            return metric.score_likely(*pair, [math.exp(logprob / len(tokens))])[0]
+
+        score.reads_logprob = True  # type: ignore[attr-defined]
 
         def compare(sentence: int, tokens: tuple[int, ...], other: tuple[int, ...]) -> float:
             return metric.score([text(tokens)], [text(other)])[0]

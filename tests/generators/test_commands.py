@@ -44,6 +44,32 @@ def test_two_runs_with_one_seed_are_byte_identical_and_another_differs(trained: 
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        (*MCTS, "--mcts-root", "gumbel", "--mcts-gumbel-scale", "1", "--mcts-backup", "bellman"),
+        (*MCTS, "--mcts-backup", "power", "--value-read", "lower:1"),
+        (*SR, "--sr-without-replacement"),
+        (*SR, "--sr-rank-by", "metric", *METRIC, "--search-metric", "mix:vowels=1,likelihood=1"),
+        ("--search", "mbr", "--mbr-samples", "9", "--mbr-prune", "0.9", *METRIC),
+        ("--search", "mbr", "--mbr-samples", "9", "--mbr-without-replacement", *METRIC),
+    ],
+)
+def test_two_runs_of_what_is_beyond_the_paper(
+    options: tuple[str, ...], trained: Trained, tmp_path: Path
+) -> None:
+    """With one seed they print the same bytes, and write the same candidates."""
+    if "--search-post-process" not in options:  # that of the texts in the file
+        options = (*options, "--search-post-process", "sentencepiece")
+    outputs = []
+    for number in range(2):
+        path = tmp_path / f"{number}.jsonl"
+        given = (*options, "--max-len-b", "20", "--gen-subset", "valid", "--search-json", str(path))
+        output = run_generate(trained, *given, results=tmp_path / str(number))
+        outputs.append((output, path.read_bytes()))
+    assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize(
     ("options", "letters"),
     [
         (MCTS, "VNQ"),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -141,6 +144,18 @@ def test_a_taken_port_and_a_missing_path(
     with pytest.raises(SystemExit):
         main([str(trained.data)])
     assert "fairseq-mcts-explore: error: --path is required" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_how_it_ends(trained: Trained) -> None:
+    command = [sys.executable, "-m", "fairseq_mcts.cli.explore", *arguments(trained), "--port", "0"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[0]
+        assert len(ask(address, "api/decoders")[1]) > 3
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == 0
 
 
 def test_the_page(browser: Any, address: str) -> None:

@@ -1,6 +1,7 @@
 """Numbers and files that no decoder can use are refused by name, before anything is allocated."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ def setup(trained: Trained) -> Setup:
     [
         ("max_len_a", math.inf),
         ("max_len_a", math.nan),
+        ("max_len_a", 1e308),
         ("nbest", 0),
         ("nbest", -1),
         ("min_len", -1),
@@ -32,12 +34,18 @@ def setup(trained: Trained) -> Setup:
         ("no_repeat_ngram_size", -1),
         ("beam", 0),
         ("lenpen", math.nan),
+        ("lenpen", 1e308),
+        ("sampling_topp", math.nan),
+        ("diverse_beam_strength", math.nan),
+        ("diversity_rate", math.inf),
+        ("lm_weight", math.nan),
         ("temperature", math.nan),
         ("temperature", 0.0),
     ],
 )
 def test_fairseqs_own(setup: Setup, search: dict[str, Any], option: str, given: float) -> None:
-    with pytest.raises(ValueError, match=f"^--{option.replace('_', '-')} {given}: must"):
+    expected = re.escape(f"--{option.replace('_', '-')} {given}: must")
+    with pytest.raises(ValueError, match=f"^{expected}"):
         setup.generator(**search, **{option: given})
 
 
@@ -45,6 +53,8 @@ def test_fairseqs_own(setup: Setup, search: dict[str, Any], option: str, given: 
     ("options", "complaint"),
     [
         ({**MCTS, "search_memory": math.nan}, "--search-memory nan: must be a number"),
+        ({**MCTS, "search_memory": 1e308}, r"--search-memory 1e\+308: must be a number"),
+        ({"sampling": True, "sampling_topk": BILLION}, f"--sampling-topk {BILLION}: the dict"),
         ({"search": "mcts", "search_budget": BILLION}, "--search-budget: must be at most"),
         ({"search": "vgbs", "search_budget": BILLION}, "--search-budget: must be at most"),
         ({"search": "mcts", "mcts_simulations": BILLION}, "--mcts-simulations: must be at most"),
@@ -65,6 +75,11 @@ def test_the_searches_own(setup: Setup, options: dict[str, Any], complaint: str)
         setup.generator(**options)
 
 
+def test_lengths_that_leave_fairseqs_beam_no_room_are_named(setup: Setup) -> None:
+    with pytest.raises(ValueError, match=r"^--min-len 9: exceeds .* --max-len-b 5 and the model's"):
+        setup.generate([0], min_len=9, max_len_b=5)
+
+
 def test_many_simulations_take_no_memory_before_they_are_made(setup: Setup) -> None:
     """A million of them; 0.001 MiB do not hold the first few dozen."""
     options = {"search": "mcts", "mcts_simulations": 10**6, "search_memory": 0.001}
@@ -72,7 +87,20 @@ def test_many_simulations_take_no_memory_before_they_are_made(setup: Setup) -> N
         setup.generate([0], **options)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
+def test_more_actions_than_tokens_are_all_tokens_and_take_no_more_room(setup: Setup) -> None:
+    """A million of them for each of the first prefixes would be gigabytes."""
+    every = len(setup.task.target_dictionary)
+    few = {"search": "mcts", "mcts_simulations": 4, "max_len_b": 3}
+    expected = setup.generate([0, 1], **few, mcts_actions=every)
+    generator = setup.generator(**few, mcts_actions=10**6)
+    found = generator.translate(setup.sources([0, 1]))
+    assert [list(one[0].tokens) for one in found] == [
+        expected[number][0]["tokens"].tolist() for number in (0, 1)
+    ]
+    assert generator.statistics.peak_bytes < 2**24
+
+
+@pytest.mark.parametrize("share", [0.0, 0.005, 0.5, 0.99])
 @pytest.mark.parametrize("option", ["--path", "--value-path"])
 def test_half_a_checkpoint_is_named(
     trained: Trained, tmp_path: Path, option: str, share: float

@@ -134,7 +134,7 @@ OWNED = sorted(name for name, flag in decoder_flags().items() if flag.decoder !=
 def test_option_of_one_search_is_refused_by_the_others(name: str, setup: Setup) -> None:
     flag = "--" + name.replace("_", "-")
     value = ELSEWHERE[name] if name in ELSEWHERE else CHANGES[name][1]
-    for other in (MCTS, VGBS, SR, BEAM):
+    for other in (MCTS, VGBS, SR, MBR, BEAM):
         if other["search"] == name.partition("_")[0]:
             continue
         with pytest.raises(ValueError, match=f"^{flag} .*has no effect with --search"):

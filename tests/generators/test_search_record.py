@@ -53,6 +53,8 @@ def test_searches_of_every_decoder(decoder: str, setup: Setup, tmp_path: Path) -
             assert chosen == pieces
         else:
             assert [record["piece"][node] for node in record["chosen"]] == pieces
+        if record["kind"] == "samples":  # scores of all, whatever --nbest is
+            assert all(record["score"][end] is not None for end in record["samples"])
 
 
 def test_a_file_of_fairseq_generate(trained: Trained, tmp_path: Path) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+from fairseq_mcts.cli import relabel
 from tests import intruders
+from tests.cli.relabel import forked
 from tests.training.conftest import SMALL, STEPS
 
 pytestmark = pytest.mark.slow
 
 REFUSED = "which fairseq checkpoints do not contain"
+NOT_RUN = "which is more than literals"
 ONE_STEP = ("--max-update", "1", "--no-save", "--num-workers", "0")
 
 
@@ -78,4 +83,66 @@ def test_the_checkpoint_that_a_training_goes_on_from(
         *("--save-dir", "hostile-restart"),
     )
     assert REFUSED in complaint
+    assert not mark.exists()
+
+
+# ------------------------------------------- configurations that fairseq would run as Python text
+
+
+@pytest.fixture
+def evaluated(tmp_path: Path) -> tuple[str, Path]:
+    """A checkpoint, and what must not be there afterwards."""
+    mark = tmp_path / "mark"
+    return str(intruders.save_configuration(tmp_path / "evaluated.pt", mark)), mark
+
+
+def test_such_a_configuration_is_alive(evaluated: tuple[str, Path]) -> None:
+    """Or the tests below would show nothing."""
+    path, mark = evaluated
+
+    eval(torch.load(path, weights_only=False)["args"].encoder_layers)
+    assert mark.is_dir()
+
+
+DECODING = ("bin", "--task", "translation_mcts", "--cpu")
+BY_OPTION: dict[str, Callable[[str, str], tuple[str, ...]]] = {
+    "beam": lambda path, policy: (*DECODING, "--path", path),
+    "mcts": lambda path, policy: (*DECODING, "--path", path, "--search", "mcts"),
+    "value": lambda path, policy: (
+        *(*DECODING, "--path", policy, "--search", "mcts", "--value-path", path),
+    ),
+}
+
+
+@pytest.mark.parametrize("option", BY_OPTION)
+def test_decoding_runs_no_configuration(
+    option: str, fairseq: Any, policy: str, evaluated: tuple[str, Path]
+) -> None:
+    path, mark = evaluated
+    assert NOT_RUN in fairseq.fail("generate", *BY_OPTION[option](path, policy))
+    assert not mark.exists()
+
+
+def test_training_runs_no_configuration(
+    fairseq: Any, scored: Path, value_options: Any, evaluated: tuple[str, Path]
+) -> None:
+    path, mark = evaluated
+    options = value_options("evaluated-teacher", "--teacher-path", path, *ONE_STEP)
+    assert NOT_RUN in fairseq.fail("train", *options)
+    complaint = fairseq.fail(
+        "train",
+        *("scored", "--task", "translation_mcts", "--arch", "policy_with_value"),
+        *("--policy-path", path, "--freeze-policy", "--criterion", "value", *STEPS, *ONE_STEP),
+        *("--save-dir", "evaluated-policy"),
+    )
+    assert NOT_RUN in complaint
+    assert not mark.exists()
+
+
+def test_relabelling_runs_no_configuration(fairseq: Any, evaluated: tuple[str, Path]) -> None:
+    path, mark = evaluated
+    arguments = ["bin", "--path", path, "--cpu", "--metric", "bleu", "--out", "evaluated"]
+    ended = forked.run(relabel.main, fairseq.folder, arguments)
+    assert ended.code == 2
+    assert NOT_RUN in ended.err
     assert not mark.exists()
