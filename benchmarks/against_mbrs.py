@@ -57,7 +57,7 @@ def choose(metric: Metric, candidates: Sequence[Sequence[str]], aggregated: bool
         )
         for own in candidates
     ]
-    scorer = Scorer(SearchUtility(metric, Texts(texts)))  # type: ignore[arg-type]
+    scorer = Scorer(SearchUtility(metric, Texts(texts), ()))  # type: ignore[arg-type]
     ranked = rank_by_utility(batch, scorer, aggregated=aggregated)
     return [texts[best.tokens[0]] for best, *_ in ranked]
 

@@ -5,7 +5,8 @@
 The command runs once undisturbed and without --workers, then with them into another folder, where
 it is killed with SIGKILL at random moments: the whole process group, after which it is started
 again, or a single worker, which it has to replace. In the end both folders must hold the same
-files. Some kills fall into the start of the command, the others come after a chunk that is new.
+files. Some kills fall into the start of the command, the others come after a chunk that is new. A
+command that gives up, since worker after worker was killed, is given again.
 """
 
 from __future__ import annotations
@@ -96,22 +97,28 @@ def run_with_kills(
     """Runs a command to its end through that many kills; how many of each kind there were."""
     counts = {"groups": 0, "workers": 0, "starts": 0}
     process: subprocess.Popen[bytes] | None = None
+    lost = 0  # workers since the command was started
     with log.open("ab") as stream:
         while True:
             if process is None:
                 counts["starts"] += 1
+                lost = 0
                 process = subprocess.Popen(
                     command, stdout=stream, stderr=stream, start_new_session=True
                 )
             done = counts["groups"] + counts["workers"]
             if done == kills or not await_moment(process, count, within, dice):
-                if process.wait() != 0:
+                if process.wait() == 0:
+                    return counts
+                if not lost:
                     raise RuntimeError(f"the command failed: {log}")
-                return counts
+                process = None
+                continue
             workers = workers_of(process)
             if workers and dice.random() < 0.5:
                 os.kill(dice.choice(workers), signal.SIGKILL)
                 counts["workers"] += 1
+                lost += 1
             else:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()

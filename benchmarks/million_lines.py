@@ -29,6 +29,7 @@ from fairseq.data import Dictionary, LanguagePairDataset
 
 from fairseq_mcts.cli.generate_input import TextLines
 from fairseq_mcts.cli.generate_join import OutputFiles, join
+from fairseq_mcts.cli.generate_work import COUNTS
 from fairseq_mcts.work import (
     Advance,
     Arrays,
@@ -95,7 +96,8 @@ class Copier:
             "plain_text": np.frombuffer(plain.encode(), np.uint8),
             "ids": np.array(chunk.rows, np.int64),
             "left_out": np.zeros((0, 2), np.int64),
-            "counts": np.zeros(4, np.int64),
+            "counts": np.zeros(len(COUNTS), np.int64),
+            "failures": np.frombuffer(b"[]", np.uint8),
         }
 
 
@@ -185,10 +187,12 @@ def main(arguments: Sequence[str] | None = None) -> bool:
     first, _ = process.communicate()
     second = start(options)
     output, _ = second.communicate()
+    if second.returncode:
+        raise RuntimeError(f"the second run failed with {second.returncode}")
     seconds = time.perf_counter() - begun
     before = dict(line.split() for line in first.splitlines())
     after = dict(line.split() for line in output.splitlines())
-    good = second.returncode == 0 and is_in_order(options)
+    good = is_in_order(options)
     print(
         f"{options.lines:,} lines in chunks of {options.chunk_sentences}: {seconds:.0f} s; memory "
         f"after {_EARLY:.0%} {before['early']} MiB, at the end {after['worked']} MiB, joined "

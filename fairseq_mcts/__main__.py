@@ -16,7 +16,7 @@ def explanations(arguments: argparse.Namespace) -> str:
     from fairseq.tasks import TASK_DATACLASS_REGISTRY
     from fairseq.utils import import_user_module
 
-    from fairseq_mcts.command_help import show_defaults
+    from fairseq_mcts.command_help import HelpFormatter, show_defaults
     from fairseq_mcts.register import register
 
     register()
@@ -31,7 +31,9 @@ def explanations(arguments: argparse.Namespace) -> str:
     )
     texts = []
     for option, name, registry in parts:
-        parser = argparse.ArgumentParser(usage=argparse.SUPPRESS, add_help=False)
+        parser = argparse.ArgumentParser(
+            usage=argparse.SUPPRESS, add_help=False, formatter_class=HelpFormatter
+        )
         gen_parser_from_dataclass(parser.add_argument_group(f"{option} {name}"), registry[name]())
         show_defaults(parser)
         texts.append(parser.format_help())

@@ -5,6 +5,7 @@ import difflib
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
@@ -83,6 +84,7 @@ PROGRAM = "fairseq-mcts"
 _MOST_ON_A_LINE = 96
 #: they print and end
 _WITHOUT_DEFAULT = (argparse._HelpAction, argparse._VersionAction)
+_MISSING = "???"  # the default of fairseq's options that have none
 _UNKNOWN = re.compile(r"unrecognized arguments: (--[\w-]+)")
 
 
@@ -101,7 +103,7 @@ def in_one_style(
             *(_folded(f"{PROGRAM} {name} {example}") for example in command.examples),
         ]
     )
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = HelpFormatter
     if parser.description is not None:
         parser.description = _filled(parser.description)
     parser.add_argument("--version", action="version", version=package_version())
@@ -112,6 +114,13 @@ def in_one_style(
         parser._action_groups.remove(group)
         parser._action_groups.insert(0, group)
     return refusing_in_one_line(parser)
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Breaks no flag at its hyphens: what is copied from the help must work."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
 
 def package_version() -> str:
@@ -127,12 +136,14 @@ def refusing_in_one_line(parser: argparse.ArgumentParser) -> argparse.ArgumentPa
 
 
 def show_defaults(parser: argparse.ArgumentParser) -> None:
-    """Lets the help of each option end with its default, unless it speaks of one already."""
+    """Lets the help of each option say its default or that it is required, unless it does."""
     for action in parser._actions:
         if action.help in (None, argparse.SUPPRESS) or not action.option_strings:
             continue
-        if "default" not in str(action.help) and not isinstance(action, _WITHOUT_DEFAULT):
-            action.help = f"{action.help} (default: {_default(action)})"
+        if "default" in str(action.help) or isinstance(action, _WITHOUT_DEFAULT):
+            continue
+        is_needed = action.required or action.default == _MISSING
+        action.help += " (required)" if is_needed else f" (default: {_default(action)})"
 
 
 def _default(action: argparse.Action) -> str:
@@ -163,8 +174,6 @@ def _refuse(parser: argparse.ArgumentParser, message: str) -> NoReturn:
 
 def _filled(text: str) -> str:
     """A description in lines that a terminal holds; one that is given in lines stays."""
-    import textwrap
-
     return text if "\n" in text else "\n".join(textwrap.wrap(text, _MOST_ON_A_LINE))
 
 

@@ -7,7 +7,13 @@ import sys
 from collections.abc import Sequence
 
 import fairseq_mcts
-from fairseq_mcts.command_help import COMMANDS, DEBUG, PROGRAM, refusing_in_one_line
+from fairseq_mcts.command_help import (
+    COMMANDS,
+    DEBUG,
+    PROGRAM,
+    HelpFormatter,
+    refusing_in_one_line,
+)
 
 SHELLS = ("bash", "zsh")
 
@@ -23,7 +29,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=f"commands:\n{listed}\n\n{PROGRAM} COMMAND --help shows options and examples; "
         f"`python -m fairseq_mcts` explains\nwhat the plugin adds to fairseq-train and "
         f"fairseq-generate.\n\nexample:\n  {PROGRAM} score {COMMANDS['score'].examples[0]}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("command", choices=list(COMMANDS), metavar="COMMAND", help="one of these")

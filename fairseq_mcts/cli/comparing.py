@@ -16,10 +16,11 @@ from fairseq_mcts.cli.user_dir import import_user_dir
 from fairseq_mcts.metrics import Metric, with_sources
 from fairseq_mcts.metrics.base import FloatArray
 from fairseq_mcts.metrics.bootstrap import DEFAULT_RESAMPLES, DEFAULT_SEED, paired_bootstrap
+from fairseq_mcts.metrics.checks import check_scores
 from fairseq_mcts.metrics.system_output import SystemOutput
 from fairseq_mcts.progress import progress_bar
 
-_SENTENCES_AT_ONCE = 2000
+_SENTENCES_AT_ONCE = 256  # some batches of an encoder, of which a large one takes seconds each
 _SILENT_SECONDS = 5.0  # what takes less shows no progress
 
 
@@ -56,21 +57,33 @@ class Systems:
 
     def fill(self) -> dict[str, dict[str, FloatArray]]:
         """Scores and tests; returns the statistics [N, K] of sentences, by metric and system."""
-        comparison, baseline = self.comparison, self.comparison.baseline
+        comparison = self.comparison
         everything = self._statistics()
         for metric in comparison.metrics:
-            statistics = everything[metric.name]
             for name, scores in comparison.systems.items():
-                scores.scores[metric.name] = metric.aggregate(statistics[name].sum(axis=0))
-                if name != baseline and comparison.resamples:
-                    scores.tests[metric.name] = paired_bootstrap(
+                total = everything[metric.name][name].sum(axis=0)
+                scores.scores[metric.name] = metric.aggregate(total)
+        if comparison.resamples:
+            self._test(everything)
+        return everything
+
+    def _test(self, everything: dict[str, dict[str, FloatArray]]) -> None:
+        """Compares all systems with the baseline; shows how far it is if that takes long."""
+        comparison, baseline = self.comparison, self.comparison.baseline
+        others = [name for name in comparison.systems if name != baseline]
+        total = len(comparison.metrics) * len(others)
+        with progress_bar("testing", total, unit="tests", silent=_SILENT_SECONDS) as bar:
+            for metric in comparison.metrics:
+                statistics = everything[metric.name]
+                for name in others:
+                    comparison.systems[name].tests[metric.name] = paired_bootstrap(
                         metric,
                         statistics[name],
                         statistics[baseline],
                         resamples=comparison.resamples,
                         seed=comparison.seed,
                     )
-        return everything
+                    bar.update()
 
     def _statistics(self) -> dict[str, dict[str, FloatArray]]:
         """[N, K] of each metric and system; shows how far it is if that takes long."""
@@ -92,7 +105,10 @@ class Systems:
         """[N] scores of single sentences; `statistics` [N, K] are those of `fill`."""
         if type(metric).statistics is Metric.statistics:  # they hold the scores themselves
             return statistics[:, 0].tolist()
-        return metric.score(self.systems[system].hypotheses, self._others(metric))
+        hypotheses, others = self.systems[system].hypotheses, self._others(metric)
+        scores = metric.score(hypotheses, others)
+        check_scores(metric, scores, hypotheses, others)
+        return scores
 
     def _others(self, metric: Metric) -> list[str]:
         """What the metric compares with."""

@@ -57,3 +57,11 @@ def refuse_below_one(options: Namespace, *names: str) -> None:
         given = getattr(options, name)
         if given is not None and given < 1:
             raise ValueError(f"--{name.replace('_', '-')} {given}: must be at least 1")
+
+
+def refuse_above(most: int, options: Namespace, *names: str) -> None:
+    """Refuses numbers that would take more memory than there is; not given ones are fine."""
+    for name in names:
+        given = getattr(options, name)
+        if given is not None and given > most:
+            raise ValueError(f"--{name.replace('_', '-')} {given}: must be at most {most:,}")

@@ -4,6 +4,7 @@ import argparse
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from fairseq_mcts.cli.errors import exit_on_errors
@@ -49,7 +50,7 @@ def complete_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> None:
     register()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    with exit_on_errors(PROGRAM):
+    with exit_on_errors(PROGRAM, resumes=False):
         serve(arguments)
 
 
@@ -66,7 +67,8 @@ def serve(arguments: Sequence[str]) -> None:
     port = listening.getsockname()[1]
     server = make_server(make_app(translator, options.host))
     print(f"http://{options.host}:{port}/  (Ctrl-C ends it)", flush=True)
-    server.run(sockets=[listening])
+    with suppress(KeyboardInterrupt):  # how it is meant to end
+        server.run(sockets=[listening])
 
 
 def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:

@@ -1,7 +1,7 @@
 """The command line of fairseq-mcts-generate as fairseq's configuration, and what it refuses."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,9 @@ from fairseq_mcts.work.options import add_engine_options
 PROGRAM = "fairseq-mcts-generate"
 MAX_TOKENS = 12_000  # as fairseq-generate does if nothing is said
 _CHUNK_SENTENCES = 250
+
+#: is sent to workers, who parse anew
+MakeParser = Callable[[], argparse.ArgumentParser]
 
 #: options of fairseq-generate that have no place here, and what to do instead
 _REFUSED = {
@@ -39,6 +42,26 @@ def make_parser() -> argparse.ArgumentParser:
     )
     group = parser.add_argument_group("work in chunks")
     add = group.add_argument
+    add_chunk_options(group)
+    add("--out", type=Path, required=True, metavar="FOLDER", help="folder for the translations")
+    add(
+        "--plain-text",
+        action="store_true",
+        help="also write the best translations, a line for each sentence",
+    )
+    add(
+        "--shard",
+        metavar="I/N",
+        help="do only the I-th of N parts of the work, the first of which is 0: for arrays of "
+        "jobs; after all of them the command without --shard joins the output",
+    )
+    add_engine_options(group)
+    return in_one_style(parser, "generate", [group])
+
+
+def add_chunk_options(group: Any) -> None:
+    """What is in a chunk, and what is made of it."""
+    add = group.add_argument
     add(
         "--input",
         dest="input_file",  # fairseq-interactive has an option of the same name, never empty
@@ -46,12 +69,6 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="translate the lines of this text, plain or .gz, in place of --gen-subset; "
         "--tokenizer and --bpe split them into symbols, and DATA holds the dictionaries",
-    )
-    add("--out", type=Path, required=True, metavar="FOLDER", help="folder for the translations")
-    add(
-        "--plain-text",
-        action="store_true",
-        help="also write the best translations, a line for each sentence",
     )
     add(
         "--json-lines",
@@ -65,18 +82,12 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="sentences that are saved together: what a kill can cost (default: %(default)s)",
     )
-    add(
-        "--shard",
-        metavar="I/N",
-        help="do only the I-th of N parts of the work, the first of which is 0: for arrays of "
-        "jobs; after all of them the command without --shard joins the output",
-    )
-    add_engine_options(group)
-    return in_one_style(parser, "generate", [group])
 
 
-def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Any]:
-    """The options, and fairseq's configuration."""
+def parse(
+    arguments: Sequence[str], make_parser: MakeParser = make_parser
+) -> tuple[argparse.Namespace, Any]:
+    """The options, and fairseq's configuration; of another command if it has a parser."""
     parsed, cfg = parsing.parse(make_parser, arguments)
     if cfg.dataset.max_tokens is None and cfg.dataset.batch_size is None:
         cfg.dataset.max_tokens = MAX_TOKENS

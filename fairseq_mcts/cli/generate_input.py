@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
@@ -75,7 +76,7 @@ class TextLines:
     def __init__(
         self, task: Any, path: Path, encode: Callable[[str], str], chunk_rows: int
     ) -> None:
-        """`encode` splits a line into symbols; chunks begin at multiples of `chunk_rows`."""
+        """`encode` splits a line into symbols; rows are found fast at multiples of `chunk_rows`."""
         if not path.is_file():
             raise ValueError(f"--input {path}: no such file")
         self.name = path.name.removesuffix(".gz")
@@ -103,8 +104,10 @@ class TextLines:
 
     def rows(self, rows: range) -> Rows:
         """See `Input`."""
-        self._stream.seek(self._begins[rows.start // self._chunk_rows])
-        lines = [self._line(row, next(self._stream)) for row in rows]
+        chunk, before = divmod(rows.start, self._chunk_rows)
+        self._stream.seek(self._begins[chunk])
+        found = islice(self._stream, before, before + len(rows))
+        lines = [self._line(row, line) for row, line in zip(rows, found, strict=True)]
         tokens, lengths = self._task.get_interactive_tokens_and_lengths(lines, self._encode)
         dataset = self._task.build_dataset_for_inference(tokens, lengths)
         return Rows(dataset, np.arange(len(tokens)), rows.start)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 from fairseq import checkpoint_utils, tasks, utils
 
-from fairseq_mcts.cli.generate_config import overrides, parse
+from fairseq_mcts.cli.generate_config import MakeParser, make_parser, overrides, parse
 from fairseq_mcts.cli.generate_input import Input, Rows, Split, TextLines
 from fairseq_mcts.cli.generate_lines import LineWriter
 from fairseq_mcts.cli.generate_settings import n_best
@@ -56,13 +56,15 @@ def open_input(cfg: Any, options: Namespace, task: Any) -> Input:
 class GenerateWork:
     """See `work.Work`."""
 
-    def __init__(self, arguments: Sequence[str]) -> None:
+    def __init__(self, arguments: Sequence[str], make_parser: MakeParser = make_parser) -> None:
+        """`make_parser` is that of another command which has chunks translated."""
         self._arguments = tuple(arguments)
+        self._make_parser = make_parser
 
     def open(self) -> "TranslationMaker":
         """Loads networks and metric; refuses what a decoding refuses."""
         register()
-        options, cfg = parse(self._arguments)
+        options, cfg = parse(self._arguments, self._make_parser)
         # the same for one worker and for many: the last digits of fairseq's beam depend on it
         torch.set_num_threads(threads_of(options))
         utils.set_torch_seed(cfg.common.seed)  # where the searches take theirs from

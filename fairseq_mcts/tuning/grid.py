@@ -1,5 +1,6 @@
 """Which options are swept, what is tried of each, and all combinations of their values."""
 
+import difflib
 import itertools
 import shlex
 from collections.abc import Collection, Mapping, Sequence
@@ -38,7 +39,9 @@ def parse_options(
         name, equals, rest = text.partition("=")
         name = name.strip().lstrip("-").replace("_", "-")
         if name not in known:
-            raise ValueError(f"--sweep {text}: decoding has no option --{name} with a value")
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f" (did you mean --{close[0]}?)" if close else ""
+            raise ValueError(f"--sweep {text}: decoding has no option --{name} with a value{hint}")
         if name in options:
             raise ValueError(f"--sweep {text}: --{name} is swept twice")
         try:

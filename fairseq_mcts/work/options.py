@@ -28,12 +28,12 @@ def add_engine_options(group: Any) -> None:
         help="of --engine ray: the cluster, as HOST:PORT or auto (default: one of this machine "
         "alone)",
     )
-    add(
-        "--cpus-per-worker",
-        type=int,
-        metavar="N",
-        help="threads of each worker, and the CPUs that Ray reserves for it (default: 1)",
-    )
+    add_threads_option(group, "threads of each worker, and the CPUs that Ray reserves for it")
+
+
+def add_threads_option(group: Any, meaning: str) -> None:
+    """--cpus-per-worker."""
+    group.add_argument("--cpus-per-worker", type=int, metavar="N", help=f"{meaning} (default: 1)")
 
 
 def threads_of(options: Namespace) -> int:

@@ -26,3 +26,15 @@ def test_both_choose_the_same(tmp_path: Path, toy_encoder: Path, toy_pairs: Para
     ]
     assert all(one.parts["ours s"] > 0 and one.parts["mbrs s"] > 0 for one in report.comparisons)
     assert all(one.parts["same choices"] >= 2 for one in report.comparisons)
+
+
+def test_our_side_needs_no_package() -> None:
+    """So that it does not rot where the other test is left out."""
+    import against_mbrs
+
+    from fairseq_mcts.metrics import build_metric
+
+    candidates = [["ein Hund", "ein Hund", "die Katze"], ["das Haus", "das Haus", "ein Haus"]]
+    for aggregated in (False, True):
+        chosen = against_mbrs.choose(build_metric("chrf"), candidates, aggregated)
+        assert chosen == ["ein Hund", "das Haus"]

@@ -1,6 +1,7 @@
 """`fairseq-mcts COMMAND` is `fairseq-mcts-COMMAND`, and says what there is."""
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +59,11 @@ def test_help_tells_of_decoders(name: str, capsys: pytest.CaptureFixture[str]) -
     shown = capsys.readouterr().out
     for flag in ("--search ", "--mcts-simulations ", "--search-metric ", "--sentencepiece-model "):
         assert f"  {flag}" in shown
+    # whole flags, to be copied, and defaults as a reader understands them
+    assert not re.search(r"--[\w-]+-\n", shown)
+    for unwanted in ("default: ???", "default: False"):
+        assert unwanted not in shown
+    assert re.search(r"--sentencepiece-model \w+\s+path to sentencepiece model \(required\)", shown)
     # what is the command's own comes first
     assert shown.index("data, decoders and their metrics") < shown.index("--no-progress-bar")
 

@@ -7,11 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from fairseq_mcts.cli import generate
+from fairseq_mcts.cli.generate_input import TextLines
 from fairseq_mcts.cli.generate_work import joined
 from fairseq_mcts.work import locked
 from tests.cli.relabel import forked
@@ -21,6 +23,7 @@ from tests.generators.conftest import trained  # noqa: F401 - a fixture
 from tests.generators.faulty import NO_NUMBER
 from tests.generators.harness import run_generate
 from tests.generators.trained import SEEN, UNSEEN, Trained
+from tests.work.ray_nodes import address  # noqa: F401 - a fixture
 
 SENTENCES = UNSEEN + SEEN
 MCTS = ("--search", "mcts", "--mcts-simulations", "5", "--max-len-b", "15")
@@ -198,6 +201,29 @@ def test_lines_of_a_text_are_translated_like_those_of_a_split(
     }
 
 
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_any_rows_of_a_text_are_found(tmp_path: Path, ending: str) -> None:
+    class Task:
+        """Whose tokens are the lines themselves."""
+
+        def get_interactive_tokens_and_lengths(
+            self, lines: list[str], encode: object
+        ) -> tuple[list[str], list[int]]:
+            return lines, [1] * len(lines)
+
+        def build_dataset_for_inference(self, tokens: list[str], lengths: object) -> list[str]:
+            return tokens
+
+    text = "".join(f"line {number}\n" for number in range(23)).encode()
+    path = tmp_path / f"news{ending}"
+    path.write_bytes(gzip.compress(text) if ending else text)
+    given = TextLines(Task(), path, str, 5)
+    for begin, end in ((0, 5), (20, 23), (5, 7), (3, 14), (22, 23), (0, 23)):
+        rows = given.rows(range(begin, end))
+        assert rows.dataset == [f"line {number}" for number in range(begin, end)]
+        assert rows.first_id == begin
+
+
 def test_sentences_that_are_too_long_are_named(
     trained: Trained,  # noqa: F811
     tmp_path: Path,
@@ -251,6 +277,65 @@ def test_a_second_command_is_refused(
     with locked(tmp_path / "generate-chunks" / "test", tmp_path):
         told = complaint(capsys, *arguments(trained, tmp_path, *MCTS))
     assert f"{tmp_path}: another command is at work there: process " in told
+
+
+def sizes(folder: Path) -> list[int]:
+    """Of all chunks below a folder."""
+    return sorted(path.stat().st_size for path in folder.rglob("chunk-*.npz"))
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_named_and_the_same_command_goes_on(
+    trained: Trained,  # noqa: F811
+    whole: Path,
+) -> None:
+    """In the middle of a chunk, and while the output is joined."""
+    out = whole.parent / "full"
+    given = arguments(trained, out, *WHOLE)
+    generate.main([*given, "--shard", "0/1"])
+    chunks = sizes(out)
+    shutil.rmtree(out)
+    for room, finished in ((chunks[-1] - 1, range(len(chunks))), (chunks[-1], [len(chunks)])):
+        ended = forked.run(partial(forked.with_little_room, generate.main, room), out.parent, given)
+        assert ended.code == 2
+        [line] = [one for one in ended.err.splitlines() if "error:" in one]
+        assert "no room left to write" in line and "give the same command again" in line
+        assert len(sizes(out)) in finished
+        assert not list(out.rglob("*.part")) and not list(out.glob("generate-*.*"))
+    ended = forked.run(generate.main, out.parent, given)
+    assert ended.code == 0, ended.err
+    assert content(out) == content(whole)
+
+
+@pytest.mark.slow(seconds=60)
+def test_a_ray_cluster_gives_the_same_bytes(
+    trained: Trained,  # noqa: F811
+    whole: Path,
+    tmp_path: Path,
+    address: str,  # noqa: F811
+) -> None:
+    generate.main(arguments(trained, tmp_path, *WHOLE, "--engine", "ray", "--ray-address", address))
+    assert content(tmp_path) == content(whole)
+
+
+@pytest.mark.slow(seconds=60)
+def test_shards_as_jobs_give_the_same_bytes(
+    trained: Trained,  # noqa: F811
+    whole: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As docs/scale.md has it, by submitit's executor for this machine."""
+    submitit = pytest.importorskip("submitit")
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    given = arguments(trained, tmp_path / "out", *WHOLE)
+    executor = submitit.AutoExecutor(folder=tmp_path / "logs", cluster="local")
+    executor.update_parameters(timeout_min=30)
+    jobs = [executor.submit(generate.main, [*given, "--shard", f"{one}/2"]) for one in range(2)]
+    for job in jobs:
+        job.result()
+    generate.main(given)
+    assert content(tmp_path / "out") == content(whole)
 
 
 REFUSED = {

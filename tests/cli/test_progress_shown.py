@@ -36,6 +36,7 @@ def test_scoring(
     slow = capsys.readouterr()
     assert slow.out == quick.out
     assert re.search(shown("scoring", 20, 20, "sentences"), slow.err)
+    assert re.search(shown("testing", 2, 2, "tests"), slow.err)
 
 
 def test_whole_corpora_stay_whole(toy_encoder: Path) -> None:

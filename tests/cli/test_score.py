@@ -12,6 +12,7 @@ import sacrebleu
 
 from fairseq_mcts.cli import score
 from tests.console import REPOSITORY
+from tests.generators.vowels import Vowels
 
 
 @pytest.fixture
@@ -169,6 +170,23 @@ def test_own_metric_alone_is_refused(capsys, files, toy_encoder) -> None:
 def test_bad_input_is_refused(capsys, files, arguments, message) -> None:
     names = {name: str(path) for name, path in files.items()}
     assert message in failure(capsys, *(argument.format(**names) for argument in arguments))
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (lambda count: [0.5] * (count - 1), "metric vowels: 59 scores for 60 hypotheses"),
+        (lambda count: [0.5] * (count + 1), "metric vowels: 61 scores for 60 hypotheses"),
+        (lambda count: [0.5, float("nan")] * (count // 2), "vowels: the score nan is no number"),
+        (lambda count: [50.0] * count, "metric vowels: the score 50.0 is no number in [0.0, 1.0]"),
+    ],
+)
+def test_a_metric_that_breaks_its_promise_is_named(
+    capsys, files, monkeypatch, scores, message
+) -> None:
+    monkeypatch.setattr(Vowels, "score", lambda self, texts, others: scores(len(texts)))
+    given = (files["beam"], files["mcts"], "--sources", files["source"], "--metrics", "vowels")
+    assert message in failure(capsys, *given)
 
 
 def test_a_file_that_was_cut_off_is_named(capsys, files, tmp_path) -> None:

@@ -26,6 +26,8 @@ WRONG = {
     f"generate {NO_MODEL} --out made --user-dir gone": "--user-dir gone: there is no such folder",
     f"generate {NO_MODEL} --out made --bpe sentencepiece": "--bpe sentencepiece: needs "
     "--sentencepiece-model",
+    f"generate {NO_MODEL} --out made --bpe sentencepiece --sentencepiece-model gone.model": ""
+    "--sentencepiece-model gone.model: there is no such file",
     "relabel": "required: DATA, --out (fairseq-mcts-relabel --help lists all options)",
     "relabel data --out made": "--path is required",
     f"relabel {NO_MODEL} --out made --metric best": "--metric best: unknown metric 'best'; known",
@@ -33,6 +35,8 @@ WRONG = {
     f"relabel {NO_MODEL} --out made --metric bleu --samples 1 --temperature x": "--temperature x",
     f"relabel {NO_MODEL} --out made --metric bleu --bpe sentencepiece": "--bpe sentencepiece: "
     "needs --sentencepiece-model",
+    f"relabel {NO_MODEL} --out made --metric bleu --bpe subword_nmt --bpe-codes gone": ""
+    "--bpe-codes gone: there is no such file",
     f"relabel {NO_MODEL} --out made --metric bleu --user-dir gone": "--user-dir gone: there is no",
     "score": "no system is given: [NAME=]FILE",
     "score gone.txt": "there is no file gone.txt",
@@ -41,6 +45,7 @@ WRONG = {
     "score text.de --resamples many": "argument --resamples: invalid int value: 'many'",
     "sweep": "required: --sweep, --sweep-metric, --sweep-out",
     f"{SWEEP} --sweep gone=1 --sweep-metric bleu": "--sweep gone=1: decoding has no option --gone",
+    f"{SWEEP} --sweep lenpne=1 --sweep-metric bleu": "(did you mean --lenpen?)",
     f"{SWEEP} --sweep lenpen=1 --sweep-metric best": "--sweep-metric best: unknown metric 'best'",
     f"{SWEEP} --sweep lenpen=a..b --sweep-metric bleu": "--sweep lenpen=a..b: 'a' is not a number",
     f"{SWEEP} --sweep lenpen=1 --sweep-metric bleu --sweep-sentences 0": "--sweep-sentences 0",

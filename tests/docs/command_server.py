@@ -8,6 +8,7 @@ import importlib
 import json
 import logging
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -91,10 +92,6 @@ def _serve() -> None:
     os.dup2(2, 1)  # whatever packages print when they are imported
     for name in PRELOADED:
         importlib.import_module(name)
-    # commands log as they say themselves, not as the packages do that were imported here
-    root = logging.getLogger()
-    root.handlers.clear()
-    root.setLevel(logging.WARNING)
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
@@ -109,6 +106,11 @@ def _become(asked: dict[str, Any]) -> NoReturn:
         os.dup2(os.open(path, flags, 0o600), descriptor)
     os.chdir(asked["folder"])
     os.environ.update(asked["environment"])
+    if not re.fullmatch(r"fairseq-(?!mcts)\S+", asked["words"][0]):
+        # the plugin's commands import fairseq without what it does to logging; fairseq's do not
+        root = logging.getLogger()
+        root.handlers.clear()
+        root.setLevel(logging.WARNING)
     code = 0
     try:
         _call(asked["words"])

@@ -78,6 +78,10 @@ NOT_RUN = (
     NotRun(r"(ONEDNN_\S+ )?python benchmarks/", "some minutes; tests/benchmarks runs smaller ones"),
     NotRun(r"\.venv/bin/pre-commit install$", "changes the clone's hooks"),
     NotRun(r".* --engine ray --ray-address auto$", "needs a cluster; tests/work starts one"),
+    NotRun(
+        r"python -m examples\.budget_curves",
+        "half an hour; tests/examples/budget_curves runs a smaller one",
+    ),
     NotRun(r"python -m examples\.multi30k", "trains for a day; tests/examples/multi30k has parts"),
 )
 
