@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -16,6 +17,29 @@ from fairseq_mcts.work.engine import Maker
 from fairseq_mcts.work.failure import Failure
 
 READY, ADVANCE, MADE, FAILED = "ready", "advance", "made", "failed"  # what a worker says
+# The command wakes up to hear each word, on cores that its workers need.
+SECONDS_BETWEEN_ADVANCES = 0.25
+
+
+class Advances:
+    """Tells the command how many rows are done, some at a time."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._rows = 0  # that the command has not heard of
+        self._told = time.monotonic()
+
+    def __call__(self, rows: int) -> None:
+        """So many more are done."""
+        self._rows += rows
+        if time.monotonic() - self._told >= SECONDS_BETWEEN_ADVANCES:
+            self.tell()
+
+    def tell(self) -> None:
+        """Says what has not been said."""
+        if self._rows:
+            self._connection.send((ADVANCE, self._rows))
+        self._rows, self._told = 0, time.monotonic()
 
 
 def main() -> None:
@@ -28,8 +52,10 @@ def main() -> None:
     try:
         maker: Maker[Any, Any] = connection.recv().open()
         connection.send((READY,))
+        advances = Advances(connection)
         while True:
-            made = maker.make(connection.recv(), lambda rows: connection.send((ADVANCE, rows)))
+            made = maker.make(connection.recv(), advances)
+            advances.tell()
             connection.send((MADE, made))
     except (EOFError, ConnectionError):
         return  # the command has ended

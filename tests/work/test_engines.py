@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from fairseq_mcts.work import (
     make_all,
     settings_digest,
 )
+from fairseq_mcts.work.worker_process import ADVANCE, SECONDS_BETWEEN_ADVANCES, Advances
 from tests.work.toy import NAMES, Squares, make_job
 
 ENGINES: list[Engine] = [Here(), Processes(1), Processes(2)]
@@ -138,6 +140,25 @@ def test_a_chunk_that_kills_every_worker_is_given_up(tmp_path: Path) -> None:
     ):
         list(make_all(staff.workers(), make_job(tmp_path).chunks, advanced.append))
     assert sum(advanced) == 4  # of the chunk before: what lost workers told is taken back
+
+
+def test_a_worker_tells_of_many_rows_at_a_time() -> None:
+    ours, theirs = Pipe()
+    advances = Advances(theirs)
+    for _ in range(1000):
+        advances(1)
+    advances.tell()
+    heard = []
+    while ours.poll():
+        heard.append(ours.recv())
+    assert sum(rows for _, rows in heard) == 1000
+    assert len(heard) < 20  # a word for each row would take the workers' cores
+    time.sleep(1.1 * SECONDS_BETWEEN_ADVANCES)
+    advances(3)
+    assert ours.poll()
+    assert ours.recv() == (ADVANCE, 3)
+    advances.tell()
+    assert not ours.poll()
 
 
 def test_damaged_chunks_are_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

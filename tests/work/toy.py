@@ -9,7 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from fairseq_mcts.work import Advance, Arrays, Chunk, ChunkStore, Job, Settings, Shard, cut
+from fairseq_mcts.work import (
+    Advance,
+    Arrays,
+    Chunk,
+    ChunkStore,
+    Job,
+    Settings,
+    Shard,
+    cut,
+    worker_process,
+)
 
 NAMES = ("squares",)
 
@@ -35,6 +45,8 @@ class Squares:
             raise ZeroDivisionError("a fault")
         time.sleep(self.seconds)
         if chunk.number in self.deadly and self._is_first(chunk):
+            time.sleep(2 * worker_process.SECONDS_BETWEEN_ADVANCES)
+            advance(0)  # now the command has heard of the first row
             os.kill(os.getpid(), signal.SIGKILL)
         advance(len(chunk.rows) - 1)
         return {"squares": np.array(chunk.rows, np.int64) ** 2}
