@@ -1,7 +1,6 @@
 """Translating as work for any engine: a worker loads networks once and translates chunks."""
 
 import json
-import math
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -18,6 +17,7 @@ from fairseq_mcts.cli.generate_input import Input, Rows, Split, TextLines
 from fairseq_mcts.cli.generate_lines import LineWriter
 from fairseq_mcts.cli.generate_settings import n_best
 from fairseq_mcts.generators.candidate_file import CandidateLines
+from fairseq_mcts.generators.joining import joined
 from fairseq_mcts.generators.search_generator import SearchGenerator
 from fairseq_mcts.metrics.text import text_decoders
 from fairseq_mcts.register import register
@@ -34,8 +34,6 @@ FIGURES = (
     "failures",  # [b] JSON in UTF-8: [id, what] of sentences whose search has failed
 )
 COUNTS = ("sentences", "tokens", "charged", "made")
-# that become one: the tail of the last sentences is then a small part of the work
-_JOINED_BATCHES = 8
 
 
 def open_input(cfg: Any, options: Namespace, task: Any) -> Input:
@@ -221,20 +219,6 @@ class TranslationMaker:
                 **written,
             }
         return output
-
-
-def joined(batches: Sequence[Sequence[int]]) -> tuple[list[list[int]], int]:
-    """Several batches as one, and how many of its sentences are to be searched at the same time.
-
-    A sentence joins when another is finished, so that calls of the network stay full. (fairseq
-    puts the longest sentences of a batch first, so that none of them is left alone at the end.)
-    """
-    at_once = max(math.ceil(sum(map(len, batches)) / max(len(batches), 1)), 1)
-    together = [
-        [row for batch in batches[begin : begin + _JOINED_BATCHES] for row in batch]
-        for begin in range(0, len(batches), _JOINED_BATCHES)
-    ]
-    return together, at_once
 
 
 def _as_json(failures: Sequence[tuple[str, str]]) -> npt.NDArray[np.uint8]:

@@ -1,7 +1,7 @@
-"""Relabelling, measured on as many sources at a time as are decoded together."""
+"""Relabelling, measured on parts of chunks, as large as there is time for: batches are joined."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from fairseq.data.indexed_dataset import best_fitting_int_dtype
 
 from fairseq_mcts.data.matches import TokenMatches
 from fairseq_mcts.data.scored_folder import ROW, ScoredRows
-from fairseq_mcts.planning.measuring import Stopwatch
+from fairseq_mcts.planning.measuring import FEWEST_BATCHES, Stopwatch, Turn
 from fairseq_mcts.planning.rates import BatchCost
 from fairseq_mcts.planning.sampling import in_spread_order, whole
 from fairseq_mcts.relabelling.chunks import as_arrays
@@ -46,24 +46,47 @@ class RelabellingWork:
         dictionaries = (data.task.source_dictionary, data.task.target_dictionary)
         source, target = (best_fitting_int_dtype(len(one))().itemsize for one in dictionaries)
         relabelling = _Relabelling(maker.labeller, source, target)
-        batches = [rows for corpus in data.corpora for rows in _batches(plan, corpus)]
-        relabelling.cost(Rows(batches[0].corpus, batches[0].rows[:1]))
-        in_order = in_spread_order(batches)
-        return Stopwatch(lambda turn: in_order, relabelling.cost)
+        sources = _Sources(plan, data.corpora, relabelling.cost)
+        relabelling.cost(Rows(data.corpora[0], data.corpora[0].rows[:1]))
+        return Stopwatch(sources.batches, relabelling.cost)
 
 
-def _batches(plan: Plan, corpus: Corpus) -> list[Rows]:
-    size = _batch_rows(plan, corpus)
-    chunks = whole(cut(corpus.split, corpus.rows, size, Shard()), size)
-    return [Rows(corpus, chunk.rows) for chunk in chunks]
+@dataclass(frozen=True)
+class _Sources:
+    """Which sources are relabelled together."""
+
+    plan: Plan
+    corpora: Sequence[Corpus]
+    cost: Callable[[Rows], BatchCost]
+
+    def batches(self, turn: Turn) -> list[Rows]:
+        """Chunks, or as much of each as there is time for."""
+        size = turn.sentences or self._fitting(turn.seconds / FEWEST_BATCHES)
+        return in_spread_order(
+            [
+                Rows(corpus, chunk.rows)
+                for corpus in self.corpora
+                for chunk in whole(cut(corpus.split, corpus.rows, size, Shard()), size)
+            ]
+        )
+
+    def _fitting(self, seconds: float) -> int:
+        """How many sources are relabelled in that time: from a batch's to a chunk's."""
+        shortest = min(len(corpus.rows) for corpus in self.corpora)
+        most = min(self.plan.recipe.chunk_rows, shortest)
+        least = min(_batch_rows(self.plan, self.corpora[0]), most)
+        most = max(min(most, shortest // FEWEST_BATCHES), least)
+        if least == most:
+            return most
+        tried = self.cost(Rows(self.corpora[0], self.corpora[0].rows[:least]))
+        return min(max(int(least * seconds / tried.seconds), least), most)
 
 
 def _batch_rows(plan: Plan, corpus: Corpus) -> int:
-    """How many sources of mean length a batch has, and no more than a chunk."""
+    """How many sources of mean length a batch has."""
     rows = corpus.rows
     length = float(np.mean(corpus.sources.sizes[rows.start : rows.stop]))
-    fitting = plan.limits.sentences or max(int(plan.limits.tokens / length), 1)
-    return min(fitting, plan.recipe.chunk_rows, len(rows))
+    return plan.limits.sentences or max(int(plan.limits.tokens / length), 1)
 
 
 @dataclass(frozen=True)

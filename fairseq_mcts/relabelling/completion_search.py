@@ -6,8 +6,8 @@ what its prefixes from the changed token on promise: the score of their own gree
 Shorter prefixes are those of the row that it grew from, and have its labels. The prefixes that a
 search asks for are of this kind: one step off a likely path.
 
-All rows of a batch's sources share one prefix tree, which lives through all rounds: no prefix is
-evaluated twice.
+All rows of a batch's sources share one prefix tree, where a source's prefixes live through all of
+its rounds: none is evaluated twice.
 """
 
 import math
@@ -57,11 +57,42 @@ class _Row:
         return LabelledRow(tuple(self.tokens), self.method, self.first, self.score)
 
 
+class _Growing:
+    """A sentence at work: its rows, and what was tried of it."""
+
+    def __init__(self, dice: np.random.Generator) -> None:
+        self.dice = dice
+        self.rounds = 0  # begun
+        self.num_rows = 0  # begun
+        self.unfinished = 0  # rows that walk or wait for their scores; one more while they begin
+        self.rows: dict[Tokens, _Row] = {}  # finished
+        self.slots: list[int] = []  # of its prefixes
+        self.children: dict[tuple[int, int], int] = {}  # (slot, token) -> slot
+        self.completed: set[int] = set()  # slots whose greedy completion is a row
+        self.ended: set[int] = set()  # slots after which eos makes a row
+        self.changes: set[tuple[int, int]] = set()  # (slot, token) that a row was grown by
+
+    @property
+    def in_order(self) -> list[_Row]:
+        """The rows as they were begun."""
+        return sorted(self.rows.values(), key=lambda row: row.number)
+
+    def is_new(self, node: int, token: int, eos: int) -> bool:
+        """Whether no row goes on greedily after this prefix and this token."""
+        if (node, token) in self.changes:
+            return False
+        if token == eos:
+            return node not in self.ended
+        return self.children.get((node, token), NO_NODE) not in self.completed
+
+
 class CompletionSearch(TreeStore):
     """Grows rows of all sentences at once; see `driver.Search`.
 
-    Rounds are those of the batch, so that the metric is asked for many rows at a time; what grows
-    of a sentence depends on the sentence and its seed alone.
+    A sentence's next round begins when all rows of the last one are scored, whatever other
+    sentences do; so that the metric is asked for many rows at a time, it is asked when as many
+    wait for it as walk, or when none walks. What grows of a sentence depends on the sentence and
+    its seed alone.
     """
 
     def __init__(
@@ -70,75 +101,103 @@ class CompletionSearch(TreeStore):
         growth: Growth,
         seeds: Sequence[int],
         found: Sequence[Sequence[Tokens]] | None = None,
+        at_once: int | None = None,
     ) -> None:
         """`found` are translations of each sentence that a search has found: rows themselves, and
-        rows grow from them too."""
-        super().__init__(constraints, growth.best_tokens)
+        rows grow from them too. As many rows walk at the same time as `at_once` sentences have in
+        a round, all unless given: the next sentence joins when there is room."""
+        super().__init__(constraints, growth.best_tokens, at_once=at_once)
         self.question = Question(actions=growth.best_tokens, as_priors=False, value=False)
         self._growth = growth
         self._found = [()] * self.num_sentences if found is None else found
         self._dice = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
-        self._rows: list[dict[Tokens, _Row]] = [{} for _ in seeds]  # finished and scored
-        self._made = [0] * self.num_sentences  # rows begun
-        self._round = 0
+        self._growing: dict[int, _Growing] = {}  # by sentence
+        self._idle: list[int] = []  # sentences whose rows are all scored
+        self._labelled: list[list[LabelledRow]] = [[] for _ in seeds]
         self._walking: list[_Row] = []
         self._unscored: list[_Row] = []
+        self._asked: list[_Row] = []  # that the metric is at work on
         self._wanted: list[int] = []  # new slots
-        self._children: dict[tuple[int, int], int] = {}  # (slot, token) -> slot
-        self._completed: set[int] = set()  # slots whose greedy completion is a row
-        self._ended: set[int] = set()  # slots after which eos makes a row
-        self._changes: set[tuple[int, int]] = set()  # (slot, token) that a row was grown by
 
     def labelled_rows(self) -> list[list[LabelledRow]]:
         """The rows of each sentence, the greedy one first."""
-        return [
-            [row.labelled() for row in sorted(rows.values(), key=lambda row: row.number)]
-            for rows in self._rows
-        ]
+        return self._labelled
 
     def advance(self) -> tuple[Requests, Sequence[Candidate]]:
-        while True:
+        self._walk()
+        while self._begin_rounds():
             self._walk()
-            if self._wanted:
-                slots = np.array(self._wanted, np.int32)
-                self._wanted = []
-                return self.constraints.requests(self.tree, slots), ()
-            if self._unscored or self._round > self._growth.rounds:
-                # no metric that reads log-probabilities is asked
-                candidates = [
-                    Candidate(row.sentence, tuple(row.tokens), math.nan) for row in self._unscored
-                ]
-                return self.constraints.requests(self.tree, np.zeros(0, np.int32)), candidates
-            self._begin_round()
+        slots = np.array(self._wanted, np.int32)
+        self._wanted = []
+        requests = self.constraints.requests(self.tree, slots)
+        if len(slots) and len(self._unscored) < self._most_rows:
+            return requests, ()
+        self._asked, self._unscored = self._unscored, []
+        # no metric that reads log-probabilities is asked
+        return requests, [
+            Candidate(row.sentence, tuple(row.tokens), math.nan) for row in self._asked
+        ]
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
         self.store_answers(requests, answers, self.question)
 
     def receive_scores(self, scores: Float64) -> None:
-        for row, score in zip(self._unscored, scores.tolist(), strict=True):
+        for row, score in zip(self._asked, scores.tolist(), strict=True):
             row.score = score
-        self._unscored = []
+            self._done(row.sentence)
+        self._asked = []
 
-    def _begin_round(self) -> None:
-        if self._round == 0:
-            self._begin()
+    @property
+    def _most_rows(self) -> int:
+        """That walk at the same time."""
+        return self._at_once * self._growth.rows_per_round
+
+    # -- rounds --
+
+    def _begin_rounds(self) -> bool:
+        """The next round of sentences whose rows are scored, and sentences that join; whether
+        there was anything to begin."""
+        idle, self._idle = self._idle, []
+        for sentence in idle:
+            if self._growing[sentence].rounds > self._growth.rounds:
+                self._leave(sentence)
+            else:
+                self._begin_round(sentence)
+        new = self.take_waiting(max(0, self._most_rows - len(self._walking))).tolist()
+        self.make_room(len(new))
+        for sentence in new:
+            self._growing[sentence] = _Growing(self._dice[sentence])
+            self._begin_round(sentence)
+        return bool(idle or new)
+
+    def _begin_round(self, sentence: int) -> None:
+        growing = self._growing[sentence]
+        growing.unfinished += 1
+        if growing.rounds == 0:
+            self._begin(sentence)
         else:
-            for sentence in range(self.num_sentences):
-                # of earlier rounds alone, in their order
-                mothers = sorted(self._rows[sentence].values(), key=lambda row: row.number)
-                for _ in range(self._growth.rows_per_round):
-                    self._grow(sentence, mothers)
-        self._round += 1
+            mothers = growing.in_order  # of earlier rounds alone
+            for _ in range(self._growth.rows_per_round):
+                self._grow(sentence, mothers)
+        growing.rounds += 1
+        self._done(sentence)
 
-    def _begin(self) -> None:
-        """The greedy translation of each sentence, and those that were found."""
-        self.make_room(self.num_sentences)
-        for sentence in range(self.num_sentences):
-            root = self.new_root(sentence)
-            self._wanted.append(root)
-            self._add(sentence, "greedy", [root], [], 0)
-            for tokens in self._found[sentence]:
-                self._add(sentence, "search", [root], [], None, forced=tokens)
+    def _begin(self, sentence: int) -> None:
+        """The greedy translation of a sentence, and those that were found."""
+        root = self.new_root(sentence)
+        self._growing[sentence].slots.append(root)
+        self._wanted.append(root)
+        self._add(sentence, "greedy", [root], [], 0)
+        for tokens in self._found[sentence]:
+            self._add(sentence, "search", [root], [], None, forced=tokens)
+
+    def _leave(self, sentence: int) -> None:
+        """Keeps the rows of a sentence, and forgets everything else of it."""
+        growing = self._growing.pop(sentence)
+        self._labelled[sentence] = [row.labelled() for row in growing.in_order]
+        count = int(self.tree.free_count[0])
+        self.tree.free[count : count + len(growing.slots)] = growing.slots
+        self.tree.free_count[0] += len(growing.slots)
 
     def _add(
         self,
@@ -149,13 +208,21 @@ class CompletionSearch(TreeStore):
         first: int | None,
         forced: Tokens = (),
     ) -> None:
-        number = self._made[sentence]
-        self._made[sentence] += 1
-        row = _Row(sentence, number, method, nodes, tokens, first, forced)
+        growing = self._growing[sentence]
+        row = _Row(sentence, growing.num_rows, method, nodes, tokens, first, forced)
+        growing.num_rows += 1
+        growing.unfinished += 1
         if tokens and tokens[-1] == self.constraints.eos:
             self._finish(row)
         else:
             self._walking.append(row)
+
+    def _done(self, sentence: int) -> None:
+        """A row of the sentence needs nothing any more, or all of a round have begun."""
+        growing = self._growing[sentence]
+        growing.unfinished -= 1
+        if not growing.unfinished:
+            self._idle.append(sentence)
 
     # -- walking down the tree --
 
@@ -181,33 +248,38 @@ class CompletionSearch(TreeStore):
         return bool(row.tokens) and row.tokens[-1] == self.constraints.eos
 
     def _child(self, sentence: int, node: int, token: int) -> int:
-        child = self._children.get((node, token), NO_NODE)
+        growing = self._growing[sentence]
+        child = growing.children.get((node, token), NO_NODE)
         if child == NO_NODE:
             # neither the action nor its probability is read again
             child = int(allocate(self.tree, sentence, node, 0, token, 0.0))
-            self._children[node, token] = child
+            growing.children[node, token] = child
+            growing.slots.append(child)
             self._wanted.append(child)
         return child
 
     def _finish(self, row: _Row) -> None:
-        self._ended.add(row.nodes[-1])
+        growing = self._growing[row.sentence]
+        growing.ended.add(row.nodes[-1])
         if row.first is None:
             row.first = len(row.tokens)
         else:
-            self._completed.update(row.nodes[row.first :])
+            growing.completed.update(row.nodes[row.first :])
         # what was found may be a greedy completion too: then its score counts from there on
-        other = self._rows[row.sentence].setdefault(tuple(row.tokens), row)
+        other = growing.rows.setdefault(tuple(row.tokens), row)
         if other is row:
             self._unscored.append(row)
         else:
             assert other.first is not None  # it is finished
             other.first = min(other.first, row.first)
+            self._done(row.sentence)
 
     # -- growing --
 
     def _grow(self, sentence: int, mothers: Sequence[_Row]) -> None:
         """One more row of the sentence, if a change is found that was not made yet."""
-        dice = self._dice[sentence]
+        growing = self._growing[sentence]
+        dice = growing.dice
         for _ in range(_TRIES):
             contest = _CONTESTS[int(dice.integers(len(_CONTESTS)))]
             places = dice.integers(len(mothers), size=contest).tolist()
@@ -217,7 +289,7 @@ class CompletionSearch(TreeStore):
             if token is None:
                 continue
             node = mother.nodes[cut]
-            self._changes.add((node, token))
+            growing.changes.add((node, token))
             nodes, tokens = mother.nodes[: cut + 1], [*mother.tokens[:cut], token]
             self.make_room(1)
             if token != self.constraints.eos:
@@ -227,17 +299,18 @@ class CompletionSearch(TreeStore):
 
     def _changed(self, mother: _Row, cut: int, dice: np.random.Generator) -> int | None:
         """The token in place of the mother's at `cut`; None if there is none that is new."""
-        eos, node, old = self.constraints.eos, mother.nodes[cut], mother.tokens[cut]
-        if old != eos and self._is_new(node, old) and dice.random() < 0.5:
+        growing, eos = self._growing[mother.sentence], self.constraints.eos
+        node, old = mother.nodes[cut], mother.tokens[cut]
+        if old != eos and growing.is_new(node, old, eos) and dice.random() < 0.5:
             return old  # of what was found: what does this very prefix promise?
-        may_end = cut >= self.constraints.min_len[mother.sentence] and self._is_new(node, eos)
-        if dice.random() < _EOS_SHARE and may_end:
+        may_end = cut >= self.constraints.min_len[mother.sentence]
+        if dice.random() < _EOS_SHARE and may_end and growing.is_new(node, eos, eos):
             return eos
         actions = self.tree.actions[node, : self.tree.prefixes["num_actions"][node]]
         new = [
             place
             for place, token in enumerate(actions["token"].tolist())
-            if token != old and self._is_new(node, token)
+            if token != old and growing.is_new(node, token, eos)
         ]
         if not new:
             return None
@@ -248,11 +321,3 @@ class CompletionSearch(TreeStore):
         below = np.cumsum(weights)
         place = int(np.searchsorted(below, dice.random() * below[-1], side="right"))
         return int(actions["token"][new[min(place, len(below) - 1)]])
-
-    def _is_new(self, node: int, token: int) -> bool:
-        """Whether no row goes on greedily after this prefix and this token."""
-        if (node, token) in self._changes:
-            return False
-        if token == self.constraints.eos:
-            return node not in self._ended
-        return self._children.get((node, token), NO_NODE) not in self._completed

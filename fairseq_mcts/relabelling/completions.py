@@ -57,6 +57,7 @@ class Completions:
         """See `rows.RowMaker`."""
         found: list[list[Tokens]] = [[] for _ in batch.sources]
         for search in self._searches:
+            search.at_once = batch.at_once
             for known, hypotheses in zip(found, search.translate(batch.sources), strict=True):
                 known.extend(one.tokens for one in hypotheses if one.tokens not in known)
         return self._grown(batch, found)
@@ -67,7 +68,8 @@ class Completions:
         def grow(places: Sequence[int], *, ahead: bool) -> list[list[LabelledRow]]:
             sources = [batch.sources[place] for place in places]
             others = [batch.others[place] for place in places]
-            return self._grow(Batch(sources, others), [found[place] for place in places])
+            part = Batch(sources, others, batch.at_once)
+            return self._grow(part, [found[place] for place in places])
 
         def failed(place: int, failure: Failure) -> list[LabelledRow]:
             raise FailedSentenceError(failure.reason, place, failure.reason)
@@ -86,7 +88,7 @@ class Completions:
             forbidden=self._vocabulary.forbidden,
         )
         seeds = [sentence_seed(self._seed, source) for source in sources]
-        search = CompletionSearch(constraints, self._growth, seeds, found)
+        search = CompletionSearch(constraints, self._growth, seeds, found, batch.at_once)
         metric = SearchMetric(self._metric, self._target_text, batch.others, "--metric")
         drive(search, evaluator, Scorer(metric))
         return search.labelled_rows()

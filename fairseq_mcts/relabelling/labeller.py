@@ -10,6 +10,7 @@ from torch import Tensor
 from fairseq_mcts.data.scored_folder import ROW, Rows, ScoredRows, Scores
 from fairseq_mcts.data.token_file import TokenRows
 from fairseq_mcts.generators.failures import FailedSentenceError
+from fairseq_mcts.generators.joining import joined
 from fairseq_mcts.metrics.base import with_sources
 from fairseq_mcts.metrics.checks import BadScoreError
 from fairseq_mcts.metrics.text import TextDecoders
@@ -112,8 +113,10 @@ class Labeller:
     ) -> list[list[LabelledRow]]:
         """The rows of each source; where several makers share the work, none comes twice."""
         made: list[list[LabelledRow]] = [[] for _ in sources]
-        for places in self.limits.batches([len(source) for source in sources]):
-            batch = Batch([sources[one] for one in places], [others[one] for one in places])
+        batches, at_once = joined([*self.limits.batches([len(source) for source in sources])])
+        for places in batches:
+            of_places = ([sources[one] for one in places], [others[one] for one in places])
+            batch = Batch(*of_places, at_once)
             for maker in self.makers:
                 for place, rows in zip(places, self._of_maker(maker, batch, places), strict=True):
                     made[place] += rows

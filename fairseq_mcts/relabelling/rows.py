@@ -29,6 +29,8 @@ class Batch(NamedTuple):
 
     sources: Sequence[Tensor]  # of their tokens, eos last
     others: Sequence[str]  # texts that the metric compares their translations with
+    # that are at work at the same time, the next joining as one is finished; None: all
+    at_once: int | None = None
 
 
 class RowMaker(Protocol):

@@ -17,6 +17,7 @@ class Translations:
 
     def make(self, batch: Batch) -> list[list[LabelledRow]]:
         """See `rows.RowMaker`."""
+        self.generator.at_once = batch.at_once
         return [
             [
                 LabelledRow(

@@ -14,7 +14,7 @@ import pytest
 
 from fairseq_mcts.cli import generate
 from fairseq_mcts.cli.generate_input import TextLines
-from fairseq_mcts.cli.generate_work import joined
+from fairseq_mcts.generators.joining import joined
 from fairseq_mcts.work import locked
 from tests.cli.relabel import forked
 from tests.cli.relabel.forked import KILLED

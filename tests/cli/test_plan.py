@@ -116,7 +116,9 @@ def test_relabelling_is_planned_too(
     assert "41,000,000" in shown and "in 3.0 rows" in shown
     figures = json.loads((tmp_path / "plan.json").read_text())
     [cost, *_], [one] = figures["measured"]["costs"], figures["plan"]
-    assert (cost["sentences"], cost["rows"]) == (20, 60)
+    # from a batch to a third of the 200 sources, by how fast this machine is
+    assert 20 <= cost["sentences"] <= 66
+    assert cost["rows"] == 3 * cost["sentences"]
     assert one["seconds"] > 41e6 / 1e5
 
     # as large as what is really written

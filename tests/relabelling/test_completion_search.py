@@ -26,24 +26,31 @@ class Toy:
         self.metric = ToyMetric(seed)
         self.max_len = max_len
         self.asked: list[tuple[int, tuple[int, ...]]] = []
+        self.rows_of_calls: list[int] = []
+        self.capacity = 0  # of the tree at the end
 
     def grow(
         self,
         sentences: Sequence[int],
         growth: Growth,
         found: Sequence[Sequence[tuple[int, ...]]] | None = None,
+        at_once: int | None = None,
     ) -> list[list[LabelledRow]]:
         def evaluate(numbers: Any, prefixes: Any) -> Any:
             self.asked += [
                 (sentences[one], two) for one, two in zip(numbers, prefixes, strict=True)
             ]
+            self.rows_of_calls.append(len(numbers))
             answers = [self.model(sentences[n], p) for n, p in zip(numbers, prefixes, strict=True)]
             return np.array([row for row, _ in answers]), np.zeros(len(answers))
 
         constraints = make_constraints(len(sentences), eos=0, max_len=self.max_len, min_len=MIN_LEN)
-        search = CompletionSearch(constraints, growth, [10 + one for one in sentences], found)
+        seeds = [10 + one for one in sentences]
+        search = CompletionSearch(constraints, growth, seeds, found, at_once)
         evaluator = FunctionEvaluator(evaluate, constraints)
         drive(search, evaluator, Scorer(lambda one, tokens: self.score(sentences[one], tokens)))
+        self.capacity = search.tree.capacity
+        assert search.tree.free_count[0] == self.capacity  # all is forgotten
         return search.labelled_rows()
 
     def score(self, sentence: int, tokens: tuple[int, ...]) -> float:
@@ -129,6 +136,28 @@ def test_sentences_of_a_batch_do_not_mind_each_other(toy: Toy, growth: Growth) -
     together = toy.grow([3, 4, 8], growth, found)
     alone = [toy.grow([one], growth, [of])[0] for one, of in zip((3, 4, 8), found, strict=True)]
     assert together == alone
+
+
+@settings(max_examples=100, deadline=None)
+@given(toys, growths, st.integers(1, 4))
+def test_sentences_join_others_without_a_change(toy: Toy, growth: Growth, at_once: int) -> None:
+    sentences = range(7)
+    found = [[(1, 0)] if one % 3 == 0 else [] for one in sentences]
+    together = toy.grow(sentences, growth, found)
+    asked, toy.asked = toy.asked, []
+    assert toy.grow(sentences, growth, found, at_once) == together
+    assert sorted(toy.asked) == sorted(asked)
+
+
+def test_joining_fills_calls_and_keeps_the_tree_small() -> None:
+    toy = Toy(4, 30, "flat", "fair", 12)
+    toy.grow(range(64), Growth())
+    whole = toy.capacity
+    toy.rows_of_calls = []
+    toy.grow(range(64), Growth(), at_once=4)
+    assert toy.capacity < whole / 2
+    first = toy.rows_of_calls[: len(toy.rows_of_calls) // 2]
+    assert min(first) > 4  # of the 8 that 4 sentences have in a round
 
 
 def test_prefixes_of_what_was_found_get_their_true_promise() -> None:
