@@ -8,7 +8,7 @@ from fairseq_mcts.decoding.caution import Moments, bucket_moments
 from fairseq_mcts.decoding.key_value_pool import with_capacity
 from fairseq_mcts.decoding.match_rows import MatchRows, SourceMatches
 from fairseq_mcts.decoding.placement import Placement
-from fairseq_mcts.decoding.step_batch import StepBatch, index_tensor
+from fairseq_mcts.decoding.step_batch import StepBatch, index_tensor, on_device
 from fairseq_mcts.models.comparing_head import ComparingValueHead, Comparison
 from fairseq_mcts.models.multiquery_encoder import EncoderOut
 from fairseq_mcts.models.network import Network
@@ -66,9 +66,9 @@ class ComparingValues:
     def values(self, features: Tensor, tree: Tree, batch: StepBatch) -> Moments:
         assert self._sources is not None
         head, device = self._rows, features.device
-        is_empty = torch.from_numpy(batch.parents == NO_NODE).to(device)
+        is_empty = on_device(batch.parents == NO_NODE, device)
         of_parents = index_tensor(np.maximum(batch.parents, 0), device)
-        logprobs = torch.from_numpy(tree.logprob[batch.numpy_slots]).to(features)
+        logprobs = on_device(tree.logprob[batch.numpy_slots], device).to(features.dtype)
         is_finished = ~is_empty & batch.tokens.eq(self._eos)
         is_word = ~is_empty & ~is_finished
 

@@ -1,16 +1,15 @@
 """`host_readout` in tensor operations, for scores that are not in the host's memory.
 
-Only the answers are copied to the host.
+Only the answers are copied to the host, all of a call at once: every copy waits for the device.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from fairseq_mcts.decoding.step_batch import index_tensor, places_in_groups
+from fairseq_mcts.decoding.step_batch import index_tensor, on_device, places_in_groups
 from fairseq_mcts.search.evaluator import (
     Answers,
     Question,
@@ -19,7 +18,7 @@ from fairseq_mcts.search.evaluator import (
     without_policies,
 )
 from fairseq_mcts.search.read_rows import TokenRules
-from fairseq_mcts.search.tree import NO_TOKEN, Float64, Int32
+from fairseq_mcts.search.tree import NO_TOKEN, Float64
 
 
 def read_on_device(
@@ -27,6 +26,7 @@ def read_on_device(
     requests: Requests,
     question: Question,
     rules: TokenRules,
+    values: Tensor | None = None,  # [n]
 ) -> Answers:
     """`host_readout.read_on_host` by tensor operations."""
     finished, requests = requests.finished, requests.unfinished()
@@ -44,20 +44,32 @@ def read_on_device(
     if log_priors is None:
         log_priors = rows
 
-    answers = best_on_device(rows, log_priors, question.actions)
+    none = scores.new_empty(0)
+    best, drawn = best_on_device(rows, log_priors, question.actions), none
+    if len(requests.draw_rows):
+        draw = draw_distinct_on_device if question.distinct else draw_on_device
+        drawn = draw(rows, requests, temperature, question.sampling)
+    # in all but rare cases the one transfer
+    best_found, drawn_found, values_found = fetched(best, drawn, none if values is None else values)
+    answers = _actions(rows, log_priors, best_found, question.actions)
     if question.as_priors:
         np.exp(answers.weights, out=answers.weights)
     # 0 after the last action; a row without any action would be NaN
     answers.weights[np.arange(question.actions) >= answers.num_actions[:, None]] = 0.0
-    if len(requests.draw_rows) and question.distinct:
-        draws = draw_distinct_on_device(rows, requests, temperature, question.sampling)
-        answers = replace(answers, **draws)
-    elif len(requests.draw_rows):
-        drawn = draw_on_device(rows, requests, temperature, question.sampling)
-        places, columns = (index_tensor(one, rows.device) for one in (requests.draw_rows, drawn))
-        found = rows[places, columns].cpu().numpy().astype(np.float64)
-        answers = replace(answers, drawn_tokens=drawn, drawn_logprobs=found)
-    return answers.with_finished(finished)
+    if len(requests.draw_rows):
+        names = ("drawn_logprobs", "drawn_shares", "drawn_left")
+        columns = [column.copy() for column in drawn_found.T]
+        numbers = dict(zip(names, columns[1:], strict=False))
+        answers = replace(answers, drawn_tokens=columns[0].astype(np.int32), **numbers)
+    answers = answers.with_finished(finished)
+    return answers if values is None else replace(answers, values=values_found)
+
+
+def fetched(*parts: Tensor) -> list[Float64]:
+    """The same on the host, in float64, by one transfer."""
+    flat = torch.cat([part.flatten().double() for part in parts]).cpu().numpy()
+    ends = np.cumsum([part.numel() for part in parts])[:-1]
+    return [one.reshape(part.shape) for one, part in zip(np.split(flat, ends), parts, strict=True)]
 
 
 def mask_rows(
@@ -90,27 +102,41 @@ def best_on_device(
     rows: Tensor,  # [n, V]
     log_priors: Tensor,  # [n, V]
     actions: int,
-) -> Answers:
-    """The actions of each row, with their entries in `rows` as log-probabilities and those in
-    `log_priors` as weights."""
-    answers = without_policies(np.zeros(len(rows)), actions)
+) -> Tensor:
+    """[n, 3 A + 1] of the A best tokens of each row: their entries in `rows` and in `log_priors`,
+    the tokens themselves, and whether others are equal to the last of them."""
     width = min(actions, rows.size(1))
     if width == 0:  # a search that only draws
-        return answers
+        return rows.new_zeros((len(rows), 1))
     best, tokens = rows.topk(width, dim=-1)
     # topk leaves the order of equal entries open: sort them by token id, then stably by value
     by_token = tokens.argsort(dim=-1)
     best, tokens = best.gather(1, by_token), tokens.gather(1, by_token)
     tokens = tokens.gather(1, best.argsort(dim=-1, descending=True, stable=True))
-    # and which of the entries equal to the last one it takes: rows with such ties are sorted whole
     is_tied = (rows >= best.amin(dim=-1, keepdim=True)).sum(dim=-1, keepdim=True) > width
-    found = _fetched(rows, log_priors, tokens, is_tied)  # in all but rare cases the one transfer
+    return _side_by_side(rows, log_priors, tokens, is_tied)
+
+
+def _actions(
+    rows: Tensor,  # [n, V]
+    log_priors: Tensor,  # [n, V]
+    found: Float64,  # [n, 3 A + 1] of `best_on_device`, overwritten
+    actions: int,
+) -> Answers:
+    """The actions of each row, with their entries in `rows` as log-probabilities and those in
+    `log_priors` as weights."""
+    answers = without_policies(np.zeros(len(found)), actions)
+    width = found.shape[1] // 3
+    if width == 0:
+        return answers
+    # topk leaves open which of the entries equal to the last one it takes: such rows are sorted
+    # whole
     tied = np.flatnonzero((found[:, -1] > 0) & np.isfinite(found[:, :width]).all(axis=1))
     if len(tied):
         places = index_tensor(tied, rows.device)
         tied_rows, tied_priors = rows[places], log_priors[places]
         order = tied_rows.argsort(dim=-1, descending=True, stable=True)[:, :width]
-        found[tied] = _fetched(tied_rows, tied_priors, order, is_tied[places])
+        [found[tied]] = fetched(_side_by_side(tied_rows, tied_priors, order, order[:, :1]))
 
     allowed = ~np.isneginf(found[:, :width])  # NaN stays, to be found by the evaluator
     answers.num_actions[:] = allowed.sum(axis=1)
@@ -120,15 +146,15 @@ def best_on_device(
     return answers
 
 
-def _fetched(
+def _side_by_side(
     rows: Tensor,  # [n, V]
     log_priors: Tensor,  # [n, V]
     tokens: Tensor,  # [n, A]
     flags: Tensor,  # [n, 1]
-) -> Float64:
-    """[n, 3 A + 1] on the host: the tokens' entries in both, the tokens themselves, the flags."""
+) -> Tensor:
+    """[n, 3 A + 1] the tokens' entries in both, the tokens themselves, the flags."""
     parts = [rows.gather(1, tokens), log_priors.gather(1, tokens), tokens, flags]
-    return torch.cat([part.double() for part in parts], dim=1).cpu().numpy()
+    return torch.cat([part.double() for part in parts], dim=1)
 
 
 def draw_on_device(
@@ -136,8 +162,9 @@ def draw_on_device(
     requests: Requests,
     temperature: float,
     drawing: SamplingFilter,
-) -> Int32:
-    """[d] tokens drawn from the tempered and filtered distributions of the rows."""
+) -> Tensor:
+    """[d, 2] tokens drawn from the tempered and filtered distributions of the rows, and their
+    entries."""
     present, place, counts = np.unique(requests.draw_rows, return_inverse=True, return_counts=True)
     chosen = rows[index_tensor(present, rows.device)].double()
     weights = filtered_probabilities(chosen, temperature, drawing)
@@ -146,12 +173,14 @@ def draw_on_device(
     column = places_in_groups(place, counts)
     uniforms = np.zeros((len(present), counts.max()))
     uniforms[place, column] = requests.draw_uniforms
-    targets = torch.from_numpy(uniforms).to(rows.device) * cumulative[:, -1:]  # [p, c]
+    targets = on_device(uniforms, rows.device) * cumulative[:, -1:]  # [p, c]
     tokens = torch.searchsorted(cumulative, targets, right=True)
     # rounding at the very end of the interval
     last = (cumulative < cumulative[:, -1:]).sum(dim=-1, keepdim=True)
-    drawn: Int32 = torch.minimum(tokens, last).int().cpu().numpy()
-    return drawn[place, column]
+    at = (index_tensor(one, rows.device) for one in (place, column))
+    drawn = torch.minimum(tokens, last)[tuple(at)]  # [d]
+    entries = rows[index_tensor(requests.draw_rows, rows.device), drawn]
+    return torch.stack([drawn.double(), entries.double()], dim=1)
 
 
 def draw_distinct_on_device(
@@ -159,15 +188,15 @@ def draw_distinct_on_device(
     requests: Requests,
     temperature: float,
     drawing: SamplingFilter,
-) -> dict[str, Any]:
-    """`search.draw_distinct` by tensor operations: fields of `Answers`."""
+) -> Tensor:
+    """`search.draw_distinct` by tensor operations: [d, 4] token, entry, share, what was left."""
     present, place, counts = np.unique(requests.draw_rows, return_inverse=True, return_counts=True)
     chosen = rows[index_tensor(present, rows.device)].double()  # [p, V]
     weights = filtered_probabilities(chosen, temperature, drawing)
     column = places_in_groups(place, counts)
     uniforms = np.zeros((len(present), counts.max()))
     uniforms[place, column] = requests.draw_uniforms
-    numbers = torch.from_numpy(uniforms).to(rows.device)
+    numbers = on_device(uniforms, rows.device)
     parts: list[Tensor] = []  # one a draw: [p, 4] token, entry, share, what was left
     for draw in range(int(counts.max())):
         cumulative = weights.cumsum(dim=-1)  # [p, V]
@@ -191,13 +220,8 @@ def draw_distinct_on_device(
             )
         )
         weights.scatter_(1, tokens, 0.0)
-    found = torch.stack(parts, dim=1).cpu().numpy()[place, column]  # [d, 4]
-    return {
-        "drawn_tokens": found[:, 0].astype(np.int32),
-        "drawn_logprobs": found[:, 1].copy(),
-        "drawn_shares": found[:, 2].copy(),
-        "drawn_left": found[:, 3].copy(),
-    }
+    at = (index_tensor(one, rows.device) for one in (place, column))
+    return torch.stack(parts, dim=1)[tuple(at)]
 
 
 def filtered_probabilities(

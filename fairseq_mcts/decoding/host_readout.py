@@ -27,10 +27,12 @@ def read_on_host(
     requests: Requests,  # [n] of which u are not finished
     question: Question,
     rules: TokenRules,
+    values: Tensor | None = None,  # [n]
 ) -> Answers:
-    """What a search reads of its requests' policies; values are left at zero."""
+    """What a search reads of its requests' policies, beside their values; without these zeros."""
     rows = scores.numpy()
-    answers = without_policies(np.zeros(len(requests)), question.actions)
+    of_values = np.zeros(len(requests)) if values is None else values.numpy().astype(np.float64)
+    answers = without_policies(of_values, question.actions)
     read = RowsRead(
         num_actions=answers.num_actions,
         tokens=answers.action_tokens,

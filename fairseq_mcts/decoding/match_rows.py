@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fairseq_mcts.decoding.step_batch import index_tensor
 from fairseq_mcts.models.comparing_head import NO_MATCH
 from fairseq_mcts.search.compiled import compiled, compiled_for_vectors
 from fairseq_mcts.search.row_sums import Float32
@@ -66,7 +67,7 @@ def match_on_host(rows: MatchRows, sources: SourceMatches) -> Tensor:
 
 def match_on_device(rows: MatchRows, sources: SourceMatches) -> Tensor:
     """`match_on_host` by tensor operations."""
-    sentences = torch.from_numpy(rows.sentences.astype(np.int64)).to(rows.said.device)
+    sentences = index_tensor(rows.sentences, rows.said.device)
     lengths = sources.lengths[sentences][:, None, None]  # [n, 1, 1]
     is_padding = torch.arange(sources.said.size(2), device=lengths.device) >= lengths  # [n, 1, S]
     match = _products(rows.said, sources.said[sentences])  # [n, H, S]

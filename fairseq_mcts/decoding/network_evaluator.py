@@ -1,7 +1,6 @@
 """fairseq models as the searches' evaluator: policy and value, from one model or several."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,19 +96,17 @@ class NetworkEvaluator:
                 scores.append(member.scores(unfinished_rows(features, requests.finished)))
             if member.value and question.value:
                 values.append(member.values(features, tree, batch))
-        answers = self._read_policies(scores, requests, question)
+        read = None
         if question.value:
-            read = read_values(values, self._caution)
-            requested = read[: batch.num_requested].cpu().numpy().astype(np.float64)
-            answers = replace(answers, values=requested)
-        return answers
+            read = read_values(values, self._caution)[: batch.num_requested]
+        return self._read_policies(scores, requests, question, read)
 
     def _read_again(self, requests: Requests, question: Question) -> Answers:
         """The policies of prefixes whose features are remembered."""
         slots = index_tensor(_enough_rows(requests.slots), self._placement.device)
         policies = [member for member in self._members if member.policy]
         scores = [member.scores(member.unread.read(slots)) for member in policies]
-        return self._read_policies(scores, requests, question)
+        return self._read_policies(scores, requests, question, None)
 
     def _reserve(self, capacity: int) -> None:
         needed = capacity * self.bytes_per_slot
@@ -125,17 +122,21 @@ class NetworkEvaluator:
         self._reserved = needed
 
     def _read_policies(
-        self, scores: list[Tensor], requests: Requests, question: Question
+        self, scores: list[Tensor], requests: Requests, question: Question, values: Tensor | None
     ) -> Answers:
-        """`scores` [u or more, V] of each member, of the u requests that are not finished."""
+        """`scores` [u or more, V] of each member, of the u requests that are not finished; with
+        the `values` [n] of all, so that both are copied from a device at once."""
         if not scores:
             columns = question.actions if question.policy else 0
-            return without_policies(np.zeros(len(requests)), columns)
+            none = np.zeros(len(requests))
+            read = none if values is None else values.cpu().numpy().astype(np.float64)
+            return without_policies(read, columns)
         mean = scores[0]
         if len(scores) > 1:
             mean = torch.logsumexp(torch.log_softmax(torch.stack(scores), dim=-1), dim=0)
         unfinished = len(requests) - np.count_nonzero(requests.finished)
-        return self._placement.read_policies(mean[:unfinished], requests, question, self._rules)
+        of_unfinished = mean[:unfinished]
+        return self._placement.read_policies(of_unfinished, requests, question, self._rules, values)
 
     def _check(self, tree: Tree, requests: Requests, question: Question, answers: Answers) -> None:
         """Refuses NaN and dead ends: the search would go on with nonsense."""

@@ -30,9 +30,18 @@ def padded_length(length: int) -> int:
     return max(MIN_LENGTH, -(-length // LENGTH_MULTIPLE) * LENGTH_MULTIPLE)
 
 
+def on_device(array: NDArray[Any], device: torch.device) -> Tensor:
+    """A tensor with the numbers of an array of the host.
+
+    Unless told not to, torch waits until the device has done this and all before it. The array may
+    change afterwards: it is pageable memory, whose content CUDA has taken when the call returns.
+    """
+    return torch.from_numpy(array).to(device, non_blocking=True)
+
+
 def index_tensor(indices: NDArray[Any], device: torch.device) -> Tensor:
     """int64, the shape of `indices`."""
-    return torch.from_numpy(indices.astype(np.int64, copy=False)).to(device)
+    return on_device(indices.astype(np.int64, copy=False), device)
 
 
 class SentenceGroups:
@@ -128,7 +137,7 @@ class StepBatch:
     def path_mask(self) -> Tensor:
         """[n, L] 0 on the path, -inf on padding."""
         mask = torch.zeros(self.numpy_paths.shape, dtype=self.dtype, device=self.slots.device)
-        padding = torch.from_numpy(self.numpy_paths == NO_NODE).to(self.slots.device)
+        padding = on_device(self.numpy_paths == NO_NODE, self.slots.device)
         return mask.masked_fill_(padding, -torch.inf)
 
 

@@ -191,4 +191,6 @@ def position_rows(table: Network, depths: Tensor, longest: int) -> Tensor:
     if table.weights.size(0) < needed:
         wider = table.get_embedding(needed, table.embedding_dim, table.padding_idx)
         table.weights = wider.to(table.weights)
-    return table.weights.to(depths.device)[positions]
+    if table.weights.device != depths.device:  # fairseq's has stayed where it was made
+        table.weights = table.weights.to(depths.device)
+    return table.weights[positions]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from tests.decoding.networks import (
     policy_with_value,
     sources,
 )
+from tests.decoding.synchronising import counting
 from tests.decoding.test_network_evaluator import COMMON, SEARCHES, assert_same
 
 CPU = torch.device("cpu")
@@ -108,3 +110,54 @@ def test_a_step_reads_nothing_back_from_the_device(kind: str) -> None:
     assert member.values(features, tree, batch).mean.shape == (4,)
     member.unread.write(batch.slots, features, 20)
     assert member.unread.read(batch.slots).shape == features.shape
+
+
+def waits_of_calls(model: Any, options: dict[str, Any]) -> list[list[str]]:
+    """What each call of the evaluator waits for, by the code for devices."""
+    placement = Placement(CPU, torch.float32, on_host=False)
+    member = Member(model, VOCABULARY, policy=True, value=True, placement=placement)
+    evaluator = NetworkEvaluator([member], VOCABULARY)
+    evaluator.begin(sources(BATCH))
+    evaluate, calls = evaluator.evaluate, []
+
+    def counted(*given: Any) -> Any:
+        with counting() as waits:
+            answers = evaluate(*given)
+        calls.append([*waits])
+        return answers
+
+    metric = options.pop("metric", None)
+    decoder = make_decoder(options.pop("search"), options)
+    run = Run(make_constraints(len(BATCH.src_lengths), **COMMON), n_best=2)
+    with mock.patch.object(evaluator, "evaluate", counted):
+        run_decoder(decoder, run, evaluator, metric)
+    return calls
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_call_waits_for_the_device_once(kind: str, name: str) -> None:
+    calls = waits_of_calls(MODELS[kind](), dict(SEARCHES[name]))
+    assert calls and all(waits == ["cpu"] for waits in calls)
+
+
+def test_waiting_is_noticed() -> None:
+    numbers = torch.arange(4.0)
+    for work in (
+        lambda one: one[1].item(),
+        lambda one: bool(one.any()),
+        lambda one: one.tolist(),
+        lambda one: one.cpu(),
+        lambda one: one.to(CPU),
+        lambda one: one[one > 1],
+        torch.nonzero,
+        torch.unique,
+    ):
+        with counting() as waits:
+            work(numbers)
+        assert len(waits) == 1
+    with counting() as waits:
+        (numbers * 2).softmax(dim=0)[[1, 2]]
+        numbers[numbers > 1] = 0.0
+        numbers.to(CPU, non_blocking=True).to(torch.float64)
+    assert not waits
