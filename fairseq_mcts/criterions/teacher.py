@@ -1,5 +1,6 @@
 """The supervised policy as a frozen teacher."""
 
+from inspect import signature
 from typing import Any
 
 import torch
@@ -25,16 +26,25 @@ class Teacher:
     def logprobs(self, net_input: dict[str, Tensor]) -> Tensor:
         """float32 [B, T, V]; several teachers are averaged as probabilities."""
         device = net_input["src_tokens"].device
-        # teachers are of any architecture, and take one source a row
-        rows = dict(net_input)
-        source_of_row = rows.pop("source_of_row")
-        for name in ("src_tokens", "src_lengths"):
-            rows[name] = rows[name][source_of_row]
         each = []
         for model in self._models:
             model.to(device)
-            output = model(**rows)
+            output = model(**(net_input if _shares_sources(model) else _source_a_row(net_input)))
             each.append(model.get_normalized_probs(output, log_probs=True).float())
         if len(each) == 1:
             return each[0]
         return torch.logsumexp(torch.stack(each), dim=0) - torch.log(torch.tensor(len(each)))
+
+
+def _shares_sources(model: Any) -> bool:
+    """Whether a model encodes a source once for all its rows; those of fairseq do not."""
+    return "source_of_row" in signature(model.forward).parameters
+
+
+def _source_a_row(net_input: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same input with a source for each row."""
+    rows = dict(net_input)
+    source_of_row = rows.pop("source_of_row")
+    for name in ("src_tokens", "src_lengths"):
+        rows[name] = rows[name][source_of_row]
+    return rows

@@ -10,7 +10,12 @@ from torch import Tensor
 
 from fairseq_mcts.criterions import value_quality
 from fairseq_mcts.criterions.hybrid import HybridCriterion, HybridCriterionConfig
-from fairseq_mcts.criterions.value import ValueCriterion, ValueCriterionConfig
+from fairseq_mcts.criterions.teacher import Teacher
+from fairseq_mcts.criterions.value import (
+    ValueCriterion,
+    ValueCriterionConfig,
+    reading_the_source,
+)
 from tests.models.toys import DUAL, EOS, PAD, TARGET_WORDS, make_model, toy_task
 
 SOURCE_WORDS = range(4, 14)
@@ -142,6 +147,28 @@ class GivenTeacher:
     @torch.no_grad()
     def logprobs(self, net_input: dict[str, Tensor]) -> Tensor:
         return self._model.get_normalized_probs(self._model(**net_input), log_probs=True)
+
+
+def test_a_teacher_encodes_a_source_once(teacher: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded: list[int] = []
+    encode = teacher.encoder.forward
+
+    def noting(src_tokens: Tensor, **given: Any) -> Any:
+        encoded.append(len(src_tokens))
+        return encode(src_tokens, **given)
+
+    monkeypatch.setattr(teacher.encoder, "forward", noting)
+    of_file = Teacher.__new__(Teacher)
+    of_file._models = [teacher.eval()]
+    sample = Rows(1).batch()
+    shared = {**reading_the_source(sample), "source_of_row": torch.tensor([0, 0, 3, 1, 1])}
+    each = {**shared, "source_of_row": torch.arange(5)}
+    for name in ("src_tokens", "src_lengths"):
+        each[name] = shared[name][shared["source_of_row"]]
+        shared[name] = shared[name][:4]
+    found, expected = of_file.logprobs(shared), of_file.logprobs(each)
+    assert encoded == [4, 5]
+    torch.testing.assert_close(found, expected)
 
 
 @pytest.mark.parametrize("seed", range(3))
