@@ -17,7 +17,7 @@ import networks
 
 from fairseq_mcts.search import make_decoder
 
-BARS = {"small": 2.0, "base": 1.3}
+BARS = {"small": 2.0, "base": 1.7}
 
 
 class Case:
@@ -25,7 +25,7 @@ class Case:
 
     def __init__(self, options: argparse.Namespace, name: str, model: Any) -> None:
         self.name = name
-        self._model = model
+        self._model = model = model.to(options.device)
         sources = networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
         self._sample = networks.make_sample(model, sources)
         self._theirs = networks.fairseq_generator(model, options.beam)

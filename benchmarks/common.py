@@ -18,8 +18,9 @@ import json
 import logging
 import platform
 import statistics
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -55,6 +56,12 @@ def make_parser(description: str, *, timing: bool = True) -> argparse.ArgumentPa
             help="cpu: the process's own time, for machines with other work (default: wall)",
         )
         parser.add_argument("--seed", type=int, default=1, help="of weights and sentences")
+        parser.add_argument(
+            "--device",
+            default="cpu",
+            help="where networks are computed, by benchmarks that know it; cuda: a GPU "
+            "(default: cpu)",
+        )
     return parser
 
 
@@ -74,8 +81,11 @@ def parse(
 
 def machine() -> dict[str, Any]:
     """Where figures come from."""
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
     return {
+        "date": time.strftime("%Y-%m-%d"),
         "cpu": _cpu_name(),
+        **({} if gpu is None else {"gpu": gpu}),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 2),
         "python": platform.python_version(),
@@ -109,9 +119,16 @@ def alternate(
         for name, work in sides.items():
             begun = clock()
             work()
+            wait_for(options.device)
             if turn:
                 seconds[name].append(clock() - begun)
     return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def wait_for(device: str) -> None:
+    """Until a GPU has done what it was given."""
+    if torch.device(device).type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 @dataclass(frozen=True)
@@ -183,15 +200,22 @@ class Report:
         print(comparison, flush=True)
         self.comparisons.append(comparison)
 
+    def measure_in_a_folder(
+        self, measure: Callable[[argparse.Namespace, Path], Iterable[Comparison]]
+    ) -> None:
+        """Adds all comparisons of a measurement that writes files, and writes the report."""
+        with tempfile.TemporaryDirectory() as folder:
+            for comparison in measure(self.options, Path(folder)):
+                self.add(comparison)
+        self.write()
+
     def add_point(self, **point: Any) -> None:
         print("  ".join(f"{name} {_short(value)}" for name, value in point.items()), flush=True)
         self.series.append(point)
 
-    def write(self) -> None:
-        """To the file of --json, if there is one."""
-        if self.options.json is None:
-            return
-        content = {
+    def content(self) -> dict[str, Any]:
+        """What is written."""
+        return {
             "benchmark": self.benchmark,
             "machine": self.machine,
             "settings": {name: _plain(value) for name, value in self.settings.items()},
@@ -208,8 +232,13 @@ class Report:
             ],
             "series": self.series,
         }
+
+    def write(self) -> None:
+        """To the file of --json, if there is one."""
+        if self.options.json is None:
+            return
         self.options.json.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(content, indent=2, ensure_ascii=False)
+        text = json.dumps(self.content(), indent=2, ensure_ascii=False)
         self.options.json.write_text(text + "\n", encoding="utf-8")
 
 

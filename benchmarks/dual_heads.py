@@ -44,14 +44,15 @@ def settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def load(options: argparse.Namespace) -> tuple[Any, list[Tensor]]:
-    """The network, and its sources, the longest first."""
+    """The network, and its sources, the longest first; both where they are to be computed."""
     if options.path is None:
         model = networks.multiquery("dual_head_multiquery_transformer", options.size, options.seed)
-        return model, networks.make_sources(
-            model.encoder.dictionary, options.sentences, options.seed
-        )
-    found = trained.load(options.path, options.data, options.subset, options.sentences)
-    return found.model, sorted((row["source"] for row in found.rows), key=len, reverse=True)
+        sources = networks.make_sources(model.encoder.dictionary, options.sentences, options.seed)
+    else:
+        found = trained.load(options.path, options.data, options.subset, options.sentences)
+        model = found.model
+        sources = sorted((row["source"] for row in found.rows), key=len, reverse=True)
+    return model.to(options.device), [source.to(options.device) for source in sources]
 
 
 def limits(options: argparse.Namespace) -> networks.Limits:

@@ -20,7 +20,7 @@ import networks
 from searches import PRESETS, v_mcts_decoder
 from torch import Tensor
 
-from fairseq_mcts.cli.generate_work import joined
+from fairseq_mcts.generators.joining import joined
 from fairseq_mcts.search import Decoder, make_decoder
 
 BATCH = 32

@@ -18,7 +18,6 @@ import random
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -126,10 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> common.Report:
     parser.set_defaults(size="tiny")
     options = common.parse(parser, arguments)
     report = common.Report("killed_sweep", options, networks.settings())
-    with tempfile.TemporaryDirectory() as folder:
-        for comparison in measure(options, Path(folder)):
-            report.add(comparison)
-    report.write()
+    report.measure_in_a_folder(measure)
     return report
 
 

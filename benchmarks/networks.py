@@ -62,15 +62,17 @@ class Task:
     target_dictionary: Dictionary
 
 
-def make_task(size: str) -> Task:
-    """One dictionary for both sides."""
+def make_task(size: str, vocabulary: int | None = None) -> Task:
+    """One dictionary for both sides, of the usual number of words unless given."""
     dictionary = Dictionary()
-    for index in range(VOCABULARIES[size] - SPECIAL_SYMBOLS):
+    for index in range((vocabulary or VOCABULARIES[size]) - SPECIAL_SYMBOLS):
         dictionary.add_symbol(f"w{index}")
     return Task(dictionary, dictionary)
 
 
-def multiquery(family: str, size: str, seed: int, **given: Any) -> Any:
+def multiquery(
+    family: str, size: str, seed: int, *, vocabulary: int | None = None, **given: Any
+) -> Any:
     """This project's architecture: "multiquery_transformer" or "dual_head_…"."""
     arch = f"{family}_{size}"
     options = Namespace(
@@ -81,7 +83,8 @@ def multiquery(family: str, size: str, seed: int, **given: Any) -> Any:
     )
     ARCH_CONFIG_REGISTRY[arch](options)
     cfg = MODEL_DATACLASS_REGISTRY[ARCH_MODEL_NAME_REGISTRY[arch]].from_namespace(options)
-    return calibrate(ARCH_MODEL_REGISTRY[arch].build_model(cfg, make_task(size)), seed)
+    task = make_task(size, vocabulary)
+    return calibrate(ARCH_MODEL_REGISTRY[arch].build_model(cfg, task), seed)
 
 
 def multihead(size: str, seed: int, **given: Any) -> Any:
@@ -183,7 +186,9 @@ def make_sample(model: Any, sources: Sequence[Tensor]) -> dict[str, Any]:
     for row, source in enumerate(sources):
         tokens[row, longest - len(source) :] = source
     lengths = torch.tensor([len(source) for source in sources])
-    return {"net_input": {"src_tokens": tokens, "src_lengths": lengths}}
+    device = next(model.parameters()).device
+    net_input = {"src_tokens": tokens.to(device), "src_lengths": lengths.to(device)}
+    return {"net_input": net_input}
 
 
 def limits(**given: Any) -> Limits:

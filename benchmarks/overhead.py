@@ -42,7 +42,7 @@ from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.search.evaluator import Answers, Question, Requests
 from fairseq_mcts.search.tree import Bool, Tree
 
-BARS = {"small": 1.25, "base": 1.10}
+BARS = {"small": 1.15, "base": 1.05}
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class BareNetwork:
             elif call.read.any():
                 member.scores(unfinished_rows(features, ~call.read))
             read = member.values(features, None, call.batch).mean  # nor does a plain value head
-            values.append(read[: call.batch.num_requested].numpy())
+            values.append(read[: call.batch.num_requested].cpu().numpy())
         return values
 
 

@@ -65,11 +65,14 @@ def write_checkpoint(
     data: Path, size: str, seed: int, path: Path, family: str = "multiquery_transformer"
 ) -> None:
     """A network of `networks`, as fairseq-train saves one."""
+    of_plugin = ("--task", "translation_mcts", "--arch", f"{family}_{size}")
+    write_network(data, seed, path, *of_plugin, "--decoder-learned-pos")
+
+
+def write_network(data: Path, seed: int, path: Path, *architecture: str) -> None:
+    """A random network of any architecture, given by options of fairseq-train, as it saves one."""
     parser = fairseq_options.get_training_parser()
-    given = [
-        *(str(data), "--task", "translation_mcts", "--arch", f"{family}_{size}"),
-        *("--source-lang", "en", "--target-lang", "de", "--decoder-learned-pos"),
-    ]
+    given = [str(data), "--source-lang", "en", "--target-lang", "de", *architecture]
     args = fairseq_options.parse_args_and_arch(parser, input_args=given)
     cfg = convert_namespace_to_omegaconf(args)
     model = networks.calibrate(tasks.setup_task(cfg.task).build_model(cfg.model), seed)

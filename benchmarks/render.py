@@ -35,10 +35,14 @@ SIZED = (
     "plan",
     "products",
     "dtype",
+    "start_up",
+    "headline",
+    "threads",
+    "value_training",
 )
 PLOTTED = ("multiquery", "growth")
 CHECKPOINT = Path("value", "checkpoint_best.pt")  # a policy with a value of `make demo`
-TRAINED = ("exact_reuse", "leaves")
+TRAINED = ("exact_reuse", "leaves", "rollouts", "metric_arithmetic")
 
 
 def commands(size: str, work: Path, only: Sequence[str], results: Path) -> dict[str, list[str]]:
@@ -69,7 +73,7 @@ def on_trained_model(name: str, work: Path) -> list[str]:
     """The options that point to what `make demo` left in `work`."""
     given = ["--path", str(work / CHECKPOINT), "--post-process", "sentencepiece"]
     data, encoder = str(work / "binarised"), work / "encoder"
-    if name == "leaves":
+    if name in ("leaves", "rollouts", "metric_arithmetic"):
         return [data, *given, "--encoder", str(encoder)]
     return [*given, "--data", data, "--metric", f"mlbertscore:model={encoder}"]
 
@@ -85,23 +89,32 @@ def run(named: dict[str, list[str]]) -> list[str]:
 
 
 def render(results: Sequence[dict[str, Any]]) -> str:
-    """A markdown table, one row a figure, and the machines that it comes from."""
-    lines = ["| benchmark | size | compared | figure | bar | |", "|---|---|---|---|---|---|"]
+    """A markdown table, one row a figure with its date and machine, and what these machines are."""
+    heads = ("benchmark", "size", "compared", "figure", "bar", "", "date", "machine")
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    machines: list[str] = []
     for result in results:
         size = result["settings"].get("size", "demo")
+        where = _machine(result)
+        if where not in machines:
+            machines.append(where)
+        date = result["machine"].get("date", "–")  # older files have none
         for one in result["comparisons"]:
             cells = (
                 *(result["benchmark"], size, one["compared"], f"{one['figure']:.2f}"),
-                *(one["bar"] or "–", one["verdict"]),
+                *(one["bar"] or "–", one["verdict"], date, str(1 + machines.index(where))),
             )
             lines.append(f"| {' | '.join(cells)} |")
-    machines = {
-        f"{machine['cpu']}, {machine['cores']} cores, torch {machine['torch']}, "
-        f"{result['settings']['threads']} thread"
-        for result in results
-        for machine in [result["machine"]]
-    }
-    return "\n".join([*lines, "", *sorted(machines)]) + "\n"
+    numbered = [f"{number}. {one}" for number, one in enumerate(machines, start=1)]
+    return "\n".join([*lines, "", *numbered]) + "\n"
+
+
+def _machine(result: dict[str, Any]) -> str:
+    machine, threads = result["machine"], result["settings"]["threads"]
+    names = [machine[kind] for kind in ("cpu", "gpu") if kind in machine]
+    return (
+        f"{', '.join(names)}, {machine['cores']} cores, torch {machine['torch']}, {threads} thread"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

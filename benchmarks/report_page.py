@@ -11,9 +11,12 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for the tests' browser and runs
 
 from fairseq_mcts.cli.report import main as write_report
 from tests.browsing import start_browser

@@ -17,14 +17,12 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
+from commands import Cost, cost, fairseq_generate, module
 from fairseq import tasks
 
 from fairseq_mcts.cli.generate_config import parse
@@ -36,14 +34,6 @@ from fairseq_mcts.relabelling.labelling_work import LabellingWork
 from fairseq_mcts.work import Chunk, Processes, Shard, Staff, Work, Workers, cut, make_all
 
 RATIO_BAR, OVERHEAD_BAR = 1.85, 0.03
-PLUGIN = Path(__file__).parents[1] / "user_dir"
-
-
-class Cost(NamedTuple):
-    """Seconds of a clock and of processors."""
-
-    wall: float
-    cpu: float
 
 
 def children_cpu() -> float:
@@ -62,6 +52,16 @@ def time_chunks(workers: Workers, chunks: Sequence[Chunk]) -> Cost:
     for _ in make_all(workers, chunks, lambda rows: None):
         pass
     return Cost(time.perf_counter() - begun, children_cpu() - before)
+
+
+def cost_when_ready(engine: Processes, work: Work, chunks: Sequence[Chunk]) -> Cost:
+    """What making the chunks costs workers that have loaded and compiled everything."""
+    with Staff(engine, work) as staff:
+        workers = staff.workers()
+        while workers.idle() < engine.workers:
+            workers.receive(lambda rows: None)
+        time_chunks(workers, chunks[: 2 * engine.workers])
+        return time_chunks(workers, chunks)
 
 
 def translating(given: Sequence[str], rows: int) -> tuple[Work, list[Chunk]]:
@@ -86,12 +86,7 @@ def compare_workers(work: Work, chunks: Sequence[Chunk], rounds: int) -> None:
     costs: dict[int, list[Cost]] = {1: [], 2: []}
     for _ in range(rounds):
         for count, found in costs.items():
-            with Staff(Processes(count), work) as staff:
-                workers = staff.workers()
-                while workers.idle() < count:  # until all have loaded
-                    workers.receive(lambda rows: None)
-                time_chunks(workers, chunks[: 2 * count])  # and compiled
-                found.append(time_chunks(workers, chunks))
+            found.append(cost_when_ready(Processes(count), work, chunks))
     wall, cpu = (
         {count: min(getattr(one, kind) for one in found) for count, found in costs.items()}
         for kind in ("wall", "cpu")
@@ -106,28 +101,15 @@ def compare_workers(work: Work, chunks: Sequence[Chunk], rounds: int) -> None:
     )
 
 
-def command_cpu(command: Sequence[str]) -> float:
-    """Processor time of a command."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError(f"failed: {' '.join(command)}")
-    return usage.ru_utime + usage.ru_stime
-
-
 def compare_commands(given: Sequence[str], rounds: int, work: Path) -> None:
     """Prints what chunks cost beside fairseq-generate."""
-    fairseq = [
-        *(sys.executable, "-m", "fairseq_cli.generate", "--user-dir", str(PLUGIN)),
-        *("--task", "translation_mcts", *given, "--results-path", str(work / "plain")),
-    ]
-    chunked = [sys.executable, "-m", "fairseq_mcts.cli.generate", *given]
-    chunked += ["--out", str(work / "chunked")]
+    fairseq = fairseq_generate(*given, "--results-path", work / "plain")
+    chunked = module("fairseq_mcts.cli.generate", *given, "--out", work / "chunked")
     costs: dict[str, list[float]] = {"plain": [], "chunked": []}
     for _ in range(rounds):
         for name, command in (("plain", fairseq), ("chunked", chunked)):
             shutil.rmtree(work / name, ignore_errors=True)
-            costs[name].append(command_cpu(command))
+            costs[name].append(cost(command).cpu)
     plain, in_chunks = (min(found) for found in costs.values())
     print(
         f"fairseq-generate: {plain:.1f} s of processors, fairseq-mcts-generate: {in_chunks:.1f} s; "

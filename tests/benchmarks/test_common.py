@@ -11,7 +11,7 @@ import render
 
 def options(**given: object) -> argparse.Namespace:
     return argparse.Namespace(
-        **{"json": None, "repeats": 3, "clock": "wall", "threads": 1, **given}
+        **{"json": None, "repeats": 3, "clock": "wall", "threads": 1, "device": "cpu", **given}
     )
 
 

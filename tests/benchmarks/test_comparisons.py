@@ -6,6 +6,7 @@ import against_ctranslate2
 import against_greedy
 import against_listing
 import beam_by_evaluator
+import gpu
 import growth
 import gumbel_root
 import joining
@@ -155,12 +156,16 @@ def test_multiquery_compares_networks_of_one_size(tmp_path: Path) -> None:
 
 def test_growth_fits_lines(tmp_path: Path) -> None:
     sweeps = ("--simulations", "1", "3", "--length", "2", "4", "--sentences")
-    report = growth.main((*TOY, *sweeps, "--plot", str(tmp_path / "plot.png")))
+    larger = ("--vocabulary", "300", "500", "--corpus", "33", "65")
+    report = growth.main((*TOY, *sweeps, *larger, "--plot", str(tmp_path / "plot.png")))
     assert [one.compared for one in report.comparisons] == [
         "cost over simulations: worst point / line",
         "cost over length: worst point / line",
+        "cost over vocabulary: worst point / line",
+        "memory over the number of sentences: most / least",
+        "cost over corpus: worst point / line",
     ]
-    assert {point["sweep"] for point in report.series} == {"simulations", "length"}
+    assert {point["sweep"] for point in report.series} == {*growth.UNITS} - {"sentences"}
     assert (tmp_path / "plot.png").stat().st_size > 1000
 
 
@@ -171,3 +176,15 @@ def test_growth_notices_a_cliff() -> None:
     assert worst > growth.WORST_BAR
     with pytest.raises(ValueError, match="two points"):
         growth.fit([1], [1.0])
+
+
+def test_the_table_for_gpus_on_a_cpu(tmp_path: Path) -> None:
+    few = ("--size", "tiny", "--repeats", "1", "--simulations", "3", "--sentences", "3")
+    path = tmp_path / "table.md"
+    table = gpu.main((*few, "--device", "cpu", "--no-growth", "--table", str(path)))
+    assert path.read_text(encoding="utf-8") == table
+    for name in ("against beam", "overhead", "joining", "beam by the evaluator"):
+        assert f"| {name} | tiny |" in table
+    if not torch.cuda.is_available():
+        with pytest.raises(SystemExit, match="sees no GPU here"):
+            gpu.main(few)

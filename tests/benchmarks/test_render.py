@@ -24,10 +24,10 @@ def test_trained_models_are_taken_from_the_demo(
 def test_every_benchmark_of_the_folder_is_run() -> None:
     folder = Path(render.__file__).parent
     helpers = {"common", "networks", "random_metric", "render", "searches", "trained", "vmcts"}
-    helpers |= {"dual_heads", "without_memory"}
+    helpers |= {"dual_heads", "without_memory", "commands", "metric_searches"}
     helpers |= {path.stem for path in folder.glob("listing_*.py")}
     # these compare with packages or data that `make bench` does not bring, or measure no speed
-    by_hand = {"tree_cost", "metric_speed", "against_mbrs", "killed_sweep", "interrupted"}
+    by_hand = {"tree_cost", "metric_speed", "against_mbrs", "killed_sweep", "interrupted", "gpu"}
     by_hand |= {"ray_nodes", "workers", "million_lines", "report_page", "soak", "precision"}
     names = {path.stem for path in folder.glob("*.py")} - helpers - by_hand
     assert names == {*render.SIZED, *render.TRAINED}
