@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from examples.common.cost import read_cost
 from examples.common.runner import Runner, run_program
 from examples.common.threads import use_one_thread_each
-from examples.demo.changes import changes, shown
+from examples.demo.changes import changes, nearest_to_right, shown
 from examples.demo.decoders import BEAM, DECODERS, V_MCTS
 from examples.demo.options import make_parser, sizes_of
 from examples.demo.plan import Plan, Sizes
@@ -96,11 +96,11 @@ def show_changes(
     texts += [(name, list(outputs[name])) for name in names]
     judges = " and ".join(metric.name for metric in metrics)
     print(f"\n{V_MCTS.name} changed {len(found)} translations of {BEAM.name} search; by both")
-    print(f"{judges} {len(better)} are better and {len(worse)} worse. Three for the better:")
-    for change in better[:BETTER]:
+    print(f"{judges} {len(better)} are better and {len(worse)} worse. The best of the better ones:")
+    for change in nearest_to_right(better)[:BETTER]:
         print(shown(change, texts))
-    print("One for the worse:")
-    for change in worse[-1:]:
+    print("The worst loss:")
+    for change in sorted(worse, key=lambda change: sum(change.gains))[:1]:
         print(shown(change, texts))
 
 

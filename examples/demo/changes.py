@@ -16,6 +16,8 @@ class Change:
     number: int
     gains: tuple[float, ...]
     """By each of several metrics."""
+    scores: tuple[float, ...]
+    """Of the new translation, by the same."""
 
     @property
     def is_better(self) -> bool:
@@ -30,18 +32,26 @@ class Change:
 def changes(
     before: Sequence[str], after: Sequence[str], held_out: HeldOut, metrics: Sequence[Metric]
 ) -> list[Change]:
-    """Sentences with another translation, those that gained most by the sum of `metrics` first."""
+    """Sentences with another translation, in the order of their numbers."""
 
     def scores(texts: Sequence[str]) -> list[list[float]]:
         return [metric.score(list(texts), held_out.other(metric)) for metric in metrics]
 
     old, new = scores(before), scores(after)
-    found = [
-        Change(number, tuple(b[number] - a[number] for a, b in zip(old, new, strict=True)))
+    return [
+        Change(
+            number,
+            tuple(b[number] - a[number] for a, b in zip(old, new, strict=True)),
+            tuple(one[number] for one in new),
+        )
         for number in range(len(before))
         if before[number] != after[number]
     ]
-    return sorted(found, key=lambda change: (-sum(change.gains), change.number))
+
+
+def nearest_to_right(found: Sequence[Change]) -> list[Change]:
+    """Those whose new translations are best first; by all metrics together, and then by gain."""
+    return sorted(found, key=lambda change: (-sum(change.scores), -sum(change.gains)))
 
 
 def shown(change: Change, texts: Sequence[tuple[str, Sequence[str]]]) -> str:
