@@ -220,6 +220,32 @@ def test_no_module_of_fairseq_has_the_builtin() -> None:
         utils.eval_str_list("print(1)")
 
 
+RUNNING_TEXT = """
+import re, sys
+from pathlib import Path
+import fairseq_cli.generate
+from fairseq_mcts.register import register
+register()
+from fairseq_mcts import compat
+folder = Path(sys.modules["fairseq"].__file__).parent
+for path in folder.rglob("*.py"):
+    place = path.relative_to(folder).with_suffix("").parts
+    if "examples" in place or not re.search(r"(?<![\\w.])eval\\(", path.read_text("utf-8")):
+        continue
+    module = sys.modules.get(".".join(("fairseq", *place)))
+    mended = module is not None and vars(module).get("eval") is compat._literal
+    print(".".join(place), mended)
+"""
+
+
+def test_every_module_of_fairseq_that_runs_text_is_loaded_and_mended() -> None:
+    """One that were loaded only when a model is built would still have the builtin."""
+    ended = run_python(RUNNING_TEXT)
+    found = dict(line.split() for line in ended.stdout.splitlines())
+    assert {"utils", "models.fconv", "models.wav2vec.wav2vec2"} <= set(found), ended.stderr
+    assert set(found.values()) == {"True"}, found
+
+
 # --------------------------------------------------------------------------------- the last batch
 
 

@@ -31,9 +31,14 @@ def blocks(page: str) -> list[Block]:
     return [Block(*found) for found in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S)]
 
 
-def follow(page: str, folder: Path, wanted: Callable[[Block], bool] = lambda command: True) -> str:
+def follow(
+    page: str,
+    folder: Path,
+    wanted: Callable[[Block], bool] = lambda command: True,
+    smaller: Callable[[str], str] = lambda text: text,
+) -> str:
     """Writes the files of the page and runs those of its bash blocks that are `wanted`, in their
-    order; returns all that was printed.
+    order, each as `smaller` has it; returns all that was printed.
 
     Anything that fails is an error, and so is a command that does not print the text block which
     follows it.
@@ -46,7 +51,7 @@ def follow(page: str, folder: Path, wanted: Callable[[Block], bool] = lambda com
             file.parent.mkdir(exist_ok=True)
             file.write_text(block.text, encoding="utf-8")
         elif block.language == "bash":
-            last = run(block.text, folder) if wanted(block) else None
+            last = run(smaller(block.text), folder) if wanted(block) else None
             printed.append(last or "")
         elif block.language == "text" and last is not None:
             assert block.text in last, f"expected\n{block.text}\nfound\n{last}"
