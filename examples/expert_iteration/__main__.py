@@ -30,6 +30,12 @@ def make_parser() -> argparse.ArgumentParser:
     add("--subset", default="valid", help="split that is translated (default: %(default)s)")
     add("--work", type=Path, required=True, help="folder for all it makes")
     add("--budget", type=int, default=50, help="of each search (default: %(default)s)")
+    add(
+        "--policy-updates",
+        type=int,
+        default=Plan.policy_updates,
+        help="of the policy, from what searches found; 0: it stays (default: %(default)s)",
+    )
     for name, default in vars(RoundSizes()).items():
         add(f"--{name.replace('_', '-')}", type=int, default=default)
     return parser
@@ -44,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
         args.monolingual,
     )
     sizes = RoundSizes(**{name: getattr(args, name) for name in vars(RoundSizes())})
-    plan = Plan(given, args.work, sizes, args.subset, args.budget)
+    plan = Plan(given, args.work, sizes, args.subset, args.budget, args.policy_updates)
     held_out = HeldOut(read_lines(args.sources), read_lines(args.references))
     runner = Runner(args.work)
     runner.run(plan.stages())

@@ -43,6 +43,11 @@ def holds_only_a_value(cfg: Any) -> bool:
     return beside(cfg, "criterion.policy_weight") == 0 and not getattr(cfg, "freeze_policy", False)
 
 
+def has_untrained_value(cfg: Any) -> bool:
+    """Whether the value head of a model of this configuration has learned nothing."""
+    return beside(cfg, "criterion.value_weight") == 0
+
+
 def load_models(
     option: str,
     paths: Iterable[str | Path],

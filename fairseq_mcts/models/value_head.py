@@ -83,8 +83,9 @@ def expected_value(logits: Tensor, means: Tensor) -> Tensor:
 
 
 def has_value_head(model: Any) -> bool:
-    """Whether a model gives values."""
-    return hasattr(getattr(model, "decoder", None), "value_head")
+    """Whether a model gives values that were learned, or that a training is to learn."""
+    is_untrained = getattr(model, "has_untrained_value", False)
+    return hasattr(getattr(model, "decoder", None), "value_head") and not is_untrained
 
 
 class ValueHead(nn.Module):

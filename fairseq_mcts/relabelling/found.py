@@ -96,6 +96,6 @@ def _with_heads(models: Sequence[Network]) -> Sequence[Network]:
     if not all(has_value_head(model) for model in models):
         raise RelabellingError(
             "--method search: the checkpoint of --value-path, or of --path if that is not given, "
-            "has no value head"
+            "has no value head that was trained"
         )
     return models

@@ -102,8 +102,9 @@ class GeneratorFactory:
         if path is None:
             if not all(has_value_head(model) for model in models):
                 raise ValueError(
-                    f"--search {settings['search']}: the checkpoint of --path has no value head; "
-                    "give one with --value-path, or a search that goes by a metric"
+                    f"--search {settings['search']}: the checkpoint of --path has no value head "
+                    "that was trained; give one with --value-path, or a search that goes by a "
+                    "metric"
                 )
             return models
         if path not in self._value_models:
@@ -115,7 +116,9 @@ class GeneratorFactory:
         models = load_models("--value-path", utils.split_paths(path), self._task)
         for model in models:
             if not has_value_head(model):
-                raise ValueError(f"--value-path {path}: holds a model without a value head")
+                raise ValueError(
+                    f"--value-path {path}: holds a model without a value head that was trained"
+                )
             model.make_generation_fast_()
         return models
 

@@ -36,7 +36,12 @@ from fairseq_mcts.generators.fairseq_beam import build_fairseq_beam
 from fairseq_mcts.generators.search_generator import SearchGenerator, sentence_numbers
 from fairseq_mcts.generators.search_settings import resolve, settable_fields
 from fairseq_mcts.metrics.text import TextDecoders
-from fairseq_mcts.models.checkpoints import NO_POLICY, holds_only_a_value, other_dictionary
+from fairseq_mcts.models.checkpoints import (
+    NO_POLICY,
+    has_untrained_value,
+    holds_only_a_value,
+    other_dictionary,
+)
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.policy_with_value import PolicyWithValueModel
 from fairseq_mcts.models.value_head import has_value_head
@@ -82,6 +87,7 @@ class TranslationMctsTask(TranslationTask):  # type: ignore[misc]
         model.holds_only_a_value = holds_only_a_value(cfg)
         if from_checkpoint:
             model.other_dictionary = other_dictionary(cfg, self)
+            model.has_untrained_value = has_untrained_value(cfg)
             return model
         refuse_unfit_weights(cfg, model)
         if self.cfg.eval_bleu and model.holds_only_a_value:

@@ -41,7 +41,7 @@ SMALLER = {
     r"^fairseq-mcts relabel ": "fairseq-mcts relabel --subset valid ",
     r"^python -m examples\.expert_iteration ": "python -m examples.expert_iteration --rounds 0 "
     "--first-sources 4 --further-sources 2 --first-updates 2 --further-updates 2 "
-    "--judged-sources 4 --budget 2 ",
+    "--policy-updates 2 --judged-sources 4 --budget 2 ",
 }
 _TEXT = "--bpe sentencepiece --sentencepiece-model sp.model"
 #: what an ellipsis stands for

@@ -10,11 +10,14 @@ from fairseq_mcts import compat
 from fairseq_mcts.models.checkpoints import (
     NO_POLICY,
     CheckpointError,
+    has_untrained_value,
     holds_only_a_value,
     load_model,
     load_models,
 )
+from fairseq_mcts.models.value_head import has_value_head
 from tests.models.toys import (
+    DUAL,
     POLICY,
     SOURCE_WORDS,
     TARGET_WORDS,
@@ -111,6 +114,18 @@ def test_the_configuration_tells_a_value_without_a_policy(
     cfg = OmegaConf.create({"model": {"_name": POLICY, **model}, "criterion": criterion})
     OmegaConf.set_struct(cfg, True)  # as fairseq's are
     assert holds_only_a_value(cfg.model) is expected
+
+
+@pytest.mark.parametrize(
+    ("weight", "has_value"), [(0.0, False), (0.5, True), (None, True)], ids=str
+)
+def test_a_value_head_that_learned_nothing_gives_no_values(
+    weight: float | None, has_value: bool
+) -> None:
+    cfg = OmegaConf.create({"model": {"_name": DUAL}, "criterion": {"value_weight": weight}})
+    model = make_model(DUAL)
+    model.has_untrained_value = has_untrained_value(cfg.model)
+    assert has_value_head(model) is has_value
 
 
 def test_a_value_without_a_policy_is_refused_where_one_is_needed(tmp_path: Path) -> None:

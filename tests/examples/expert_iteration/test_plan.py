@@ -1,5 +1,6 @@
 """The rounds: new sources each time, all rows so far, the value of the round before."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,21 @@ def test_every_stage_has_a_name_and_a_folder_of_its_own(plan: Plan) -> None:
     assert len({stage.output for stage in stages}) == len(stages)
     known = {stage.name for stage in stages}
     assert {read.name for stage in stages for read in stage.reads or ()} <= known
+
+
+def test_the_policy_learns_from_the_best_of_all_rounds(plan: Plan) -> None:
+    best, training = plan.keep_best(), plan.train_policy()
+    assert str(plan.rounds.join(2).output) in best.command
+    assert training.command[1] == str(best.output)
+    searched = plan.decode_new("vgbs").command
+    assert searched[searched.index("--path") + 1] == str(plan.new_policy)
+    assert searched[searched.index("--value-path") + 1] == str(plan.rounds.value(2))
+
+
+def test_the_policy_may_stay_as_it_is(plan: Plan) -> None:
+    names = [stage.name for stage in replace(plan, policy_updates=0).stages()]
+    assert names == [stage.name for stage in plan.stages()][: len(names)]
+    assert "policy" not in names and "decode-mcts-2" in names
 
 
 def test_seeds_share_only_the_rows_of_the_policy(plan: Plan) -> None:
