@@ -27,7 +27,7 @@ class Pool(ABC, Generic[Task, Result]):
     def __init__(self) -> None:
         self._waiting: deque[Given[Task]] = deque()
         self._num_given = 0
-        self._lost_starts = 0
+        self._lost_starts = 0  # one after the other, since a worker was ready
 
     def idle(self) -> int:
         """How many wait for a task."""
@@ -62,21 +62,32 @@ class Pool(ABC, Generic[Task, Result]):
     def _worker_is_ready(self) -> None:
         self._lost_starts = 0
 
-    def _worker_is_lost(self, given: Given[Task] | None, how: str) -> None:
-        """Has its task done by another; `given` is None before it was ready, or had any."""
-        if given is None:
-            self._lost_starts += 1
-            losses, doing = self._lost_starts, "while they started"
-        else:
-            given.losses += 1
-            losses, doing = given.losses, f"at {given.task}"
-            self._waiting.appendleft(given)
-        if losses >= self.most_losses:
-            raise WorkError(
-                f"{losses} workers were lost {doing}, the last one: {how}. Is there too little "
-                "memory? What is finished is kept"
-            )
+    def _worker_is_lost(self, given: Given[Task], how: str) -> None:
+        """Has its task done by another."""
+        given.losses += 1
+        self._waiting.appendleft(given)
+        if given.losses >= self.most_losses:
+            raise _too_many(given.losses, f"at {given.task}", how)
         print(f"a worker was lost ({how}); another takes its place", file=sys.stderr)
+
+    def _start_is_lost(self, lost_before: int, how: str) -> None:
+        """Of a worker without a task; `lost_before` is `_lost_starts` when it was started.
+
+        All that start together, on a machine that is lost, say, count as one: only who starts after
+        a loss can show that it happens again.
+        """
+        self._lost_starts = max(self._lost_starts, lost_before + 1)
+        if self._starts_fail() and not self._anybody_works():
+            raise _too_many(self._lost_starts, "one after the other while they started", how)
+        instead = "others go on" if self._starts_fail() else "another takes its place"
+        print(f"a worker was lost while it started ({how}); {instead}", file=sys.stderr)
+
+    def _starts_fail(self) -> bool:
+        """Whether so many were lost that there is little hope for another one."""
+        return self._lost_starts >= self.most_losses
+
+    def _anybody_works(self) -> bool:
+        return self._num_free() > 0 or self._num_given > len(self._waiting)
 
     @abstractmethod
     def _num_free(self) -> int:
@@ -89,3 +100,10 @@ class Pool(ABC, Generic[Task, Result]):
     @abstractmethod
     def _listen(self, advance: Advance) -> Sequence[tuple[Task, Result]]:
         """What workers have finished; waits for one, but not for ever."""
+
+
+def _too_many(losses: int, doing: str, how: str) -> WorkError:
+    return WorkError(
+        f"{losses} workers were lost {doing}, the last one: {how}. Is there too little memory? "
+        "What is finished is kept"
+    )

@@ -46,6 +46,7 @@ class _Worker(Generic[Task]):
 
     process: subprocess.Popen[bytes]
     connection: Connection
+    lost_before: int  # starts, when this one was started
     is_ready: bool = False
     given: Given[Task] | None = None
     advanced: int = 0  # rows of its task that it has told of
@@ -65,13 +66,14 @@ class _ProcessPool(Pool[Task, Result]):
         super().__init__()
         self._engine = engine
         self._work = work
-        self._workers = [self._new_worker(place) for place in range(engine.workers)]
+        # by their places, some of which may have been given up
+        self._workers = {place: self._new_worker(place) for place in range(engine.workers)}
 
     def end(self) -> None:
         """Ends all workers, whatever they are doing."""
-        for worker in self._workers:
+        for worker in self._workers.values():
             worker.process.kill()
-        for worker in self._workers:
+        for worker in self._workers.values():
             worker.process.wait(_SECONDS_TO_END)
             worker.connection.close()
             if worker.process.stdin is not None:
@@ -81,7 +83,7 @@ class _ProcessPool(Pool[Task, Result]):
         return len(self._free())
 
     def _free(self) -> list[_Worker[Task]]:
-        return [one for one in self._workers if one.is_ready and one.given is None]
+        return [one for one in self._workers.values() if one.is_ready and one.given is None]
 
     def _send(self, given: Given[Task]) -> None:
         worker = self._free()[0]
@@ -91,7 +93,7 @@ class _ProcessPool(Pool[Task, Result]):
 
     def _listen(self, advance: Advance) -> Sequence[tuple[Task, Result]]:
         finished = []
-        places = {worker.connection: place for place, worker in enumerate(self._workers)}
+        places = {worker.connection: place for place, worker in self._workers.items()}
         for connection in wait(list(places), _SECONDS_TO_LISTEN):
             assert isinstance(connection, Connection)
             worker = self._workers[places[connection]]
@@ -116,10 +118,16 @@ class _ProcessPool(Pool[Task, Result]):
         return finished
 
     def _replace(self, place: int) -> None:
-        lost = self._workers[place]
-        self._worker_is_lost(lost.given, lost.ending())
+        lost = self._workers.pop(place)
         lost.connection.close()
-        self._workers[place] = self._new_worker(place)
+        if lost.process.stdin is not None:
+            lost.process.stdin.close()
+        if lost.given is not None:
+            self._worker_is_lost(lost.given, lost.ending())
+        else:
+            self._start_is_lost(lost.lost_before, lost.ending())
+        if lost.given is not None or not self._starts_fail():
+            self._workers[place] = self._new_worker(place)
 
     def _new_worker(self, place: int) -> _Worker[Task]:
         ours, theirs = Pipe()
@@ -133,7 +141,7 @@ class _ProcessPool(Pool[Task, Result]):
             env={**os.environ, **threads, **gpu, "PYTHONPATH": _search_path()},
         )
         theirs.close()
-        worker = _Worker[Task](process, ours)
+        worker = _Worker[Task](process, ours, self._lost_starts)
         with suppress(OSError):  # if it is lost already, that is heard next
             ours.send(self._work)
         return worker

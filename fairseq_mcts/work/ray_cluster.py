@@ -21,6 +21,7 @@ from fairseq_mcts.work.failure import Failure
 from fairseq_mcts.work.pool import Given, Pool
 
 _SECONDS_BETWEEN_LOOKS = 2.0  # at the nodes: new ones get actors
+_SECONDS_BETWEEN_ATTEMPTS = 60.0  # the same, after starts that were lost again and again
 _SECONDS_BETWEEN_COMPLAINTS = 30.0
 _SECONDS_TO_ANSWER = 20.0
 
@@ -103,6 +104,7 @@ class RayWorker:
 @dataclass
 class _Actor(Generic[Task]):
     handle: Any
+    lost_before: int  # starts, when this one was started
     given: Given[Task] | None = None
 
 
@@ -141,7 +143,8 @@ class _Crew(Pool[Task, Result]):
 
     def _hire(self) -> None:
         """Starts actors on nodes that have room for more, now and then."""
-        if time.monotonic() - self._looked < _SECONDS_BETWEEN_LOOKS:
+        pause = _SECONDS_BETWEEN_ATTEMPTS if self._starts_fail() else _SECONDS_BETWEEN_LOOKS
+        if time.monotonic() - self._looked < pause:
             return
         self._looked = time.monotonic()
         room = 0
@@ -154,7 +157,7 @@ class _Crew(Pool[Task, Result]):
             room = min(room, self._engine.workers)
         for _ in range(room - len(self._actors) - len(self._free)):
             handle = self._actor_class.remote(self._work, os.getcwd())
-            self._actors[handle.open.remote()] = _Actor(handle)
+            self._actors[handle.open.remote()] = _Actor(handle, self._lost_starts)
 
     def _listen(self, advance: Advance) -> Sequence[tuple[Task, Result]]:
         self._hire()
@@ -170,7 +173,11 @@ class _Crew(Pool[Task, Result]):
             try:
                 answer = self._ray.get(reference)
             except self._ray.exceptions.RayError as error:
-                self._worker_is_lost(given, str(error).strip().splitlines()[0])
+                how = str(error).strip().splitlines()[0]
+                if given is None:
+                    self._start_is_lost(actor.lost_before, how)
+                else:
+                    self._worker_is_lost(given, how)
                 continue
             if isinstance(answer, Failure):
                 raise answer.error()

@@ -1,6 +1,7 @@
 """The same chunks from every engine, whatever happens to workers."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from fairseq_mcts.work import (
+    Advance,
     Chunk,
     DamagedChunkError,
     Engine,
@@ -22,6 +24,7 @@ from fairseq_mcts.work import (
     make_all,
     settings_digest,
 )
+from fairseq_mcts.work.pool import Given, Pool
 from fairseq_mcts.work.worker_process import ADVANCE, SECONDS_BETWEEN_ADVANCES, Advances
 from tests.work.toy import NAMES, Squares, make_job
 
@@ -140,6 +143,61 @@ def test_a_chunk_that_kills_every_worker_is_given_up(tmp_path: Path) -> None:
     ):
         list(make_all(staff.workers(), make_job(tmp_path).chunks, advanced.append))
     assert sum(advanced) == 4  # of the chunk before: what lost workers told is taken back
+
+
+def test_starts_that_are_lost_do_not_end_what_others_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second place is given up after three, and the first one makes everything."""
+    job = make_job(tmp_path / "chunks")
+    job.store.begin(job.settings, {})
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    # chunks after the first take a moment more, in which the last loss is heard of
+    with Staff(Processes(2), Squares(0.1, first_in=notes, deaths=3)) as staff:
+        job.make_chunks(staff)
+    assert squares(job) == [number**2 for number in range(23)]
+    told = re.findall(r"a worker was lost while it started \(.*\); (.*)", capsys.readouterr().err)
+    assert told == ["another takes its place", "another takes its place", "others go on"]
+
+
+def test_starts_are_given_up_where_nobody_works(tmp_path: Path) -> None:
+    (tmp_path / "first").touch()  # so all die
+    with (
+        Staff(Processes(2), Squares(first_in=tmp_path)) as staff,
+        pytest.raises(WorkError, match=r"^3 workers were lost one after the other while they st"),
+    ):
+        staff.workers()
+    assert 3 <= len(list(tmp_path.iterdir())) - 1 <= 6
+
+
+class Starts(Pool[int, int]):
+    """Workers that only start."""
+
+    most_losses = 3
+
+    def lose(self, lost_before: int) -> int:
+        """One that was started so; returns what its successor is started with."""
+        self._start_is_lost(lost_before, "no reason")
+        return self._lost_starts
+
+    def _num_free(self) -> int:
+        return 0
+
+    def _send(self, given: Given[int]) -> None:
+        raise NotImplementedError
+
+    def _listen(self, advance: Advance) -> list[tuple[int, int]]:
+        raise NotImplementedError
+
+
+def test_a_machine_that_is_lost_with_many_starts_counts_once() -> None:
+    starts = Starts()
+    for _ in range(64):
+        assert starts.lose(0) == 1  # others may still load elsewhere
+    assert starts.lose(1) == 2
+    with pytest.raises(WorkError, match="3 workers were lost"):
+        starts.lose(2)
 
 
 def test_a_worker_tells_of_many_rows_at_a_time() -> None:
