@@ -20,6 +20,7 @@ from fairseq_mcts.work.settings import Settings, differences, settings_digest
 
 _SETTINGS = "settings.json"
 _DIGEST = "digest"  # the array that names the settings of a chunk
+_OF_DAMAGE = (None, errno.EINVAL)  # OSError of a bad archive: it points to before its begin
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -38,11 +39,12 @@ class ChunkStore:
 
         `origin` (paths) is recorded for people and may differ between machines.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not self.is_begun():
-            content = {"settings": settings, "origin": origin}
-            with explained_if_full(self.folder), complete_file(self.folder / _SETTINGS) as stream:
-                stream.write(json.dumps(content, indent=2, ensure_ascii=False).encode())
+        with explained_if_full(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not self.is_begun():
+                content = {"settings": settings, "origin": origin}
+                with complete_file(self.folder / _SETTINGS) as stream:
+                    stream.write(json.dumps(content, indent=2, ensure_ascii=False).encode())
         self.refuse_other(settings)
 
     def refuse_other(self, settings: Settings) -> None:
@@ -95,9 +97,11 @@ class ChunkStore:
             with np.load(path, allow_pickle=False) as arrays:
                 found = str(arrays[_DIGEST])
                 content = {name: arrays[name] for name in names}
-        except (FileNotFoundError, PermissionError):
+        except MemoryError:
             raise
         except Exception as error:  # a damaged file fails in any way
+            if isinstance(error, OSError) and error.errno not in _OF_DAMAGE:
+                raise  # of the disk or the process: the chunk itself may be whole
             raise DamagedChunkError(
                 chunk,
                 f"{path} is damaged ({error!r}); delete it and run the command that made it again",

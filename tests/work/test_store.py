@@ -1,5 +1,6 @@
 """Chunks on disk: whole or not there, and of the right settings."""
 
+import errno
 import os
 import re
 import resource
@@ -55,6 +56,22 @@ def test_a_damaged_chunk_is_named(store: ChunkStore, place: float | None) -> Non
     assert error.value.chunk == 1
     store.discard(1)
     assert store.finished() == set()
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EIO, "I/O"), OSError(errno.ESTALE, "stale"), MemoryError()], ids=repr
+)
+def test_an_error_that_passes_costs_no_chunk(
+    store: ChunkStore, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    store.write(1, SETTINGS, {"scores": np.arange(3.0)})
+
+    def load(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(np, "load", load)
+    with pytest.raises(type(error)):  # a DamagedChunkError would have it deleted
+        store.read(1, DIGEST, ("scores",))
 
 
 def test_a_full_disk_is_named_and_leaves_nothing_behind(store: ChunkStore) -> None:
