@@ -16,8 +16,11 @@ class Failure(NamedTuple):
     @classmethod
     def of(cls, error: BaseException) -> "Failure":
         """Describes an exception that is being handled."""
-        is_users = isinstance(error, (ValueError, OSError, ImportError))
-        return cls(str(error), is_users, traceback.format_exc())
+        is_users = isinstance(error, (ValueError, OSError, ImportError, MemoryError))
+        message = str(error)
+        if isinstance(error, MemoryError):  # which often says nothing
+            message = f"memory of a worker is too little: {message or 'an allocation failed'}"
+        return cls(message, is_users, traceback.format_exc())
 
     def error(self) -> Exception:
         """The exception to be raised."""

@@ -30,7 +30,7 @@ _SECONDS_TO_ANSWER = 20.0
 class RayCluster:
     """As many actors as the cluster has room for, each with a GPU or with some CPUs."""
 
-    address: str | None = None  # None: a cluster of this machine alone, started here
+    address: str | None = None  # None: a cluster of this machine alone, started here, whatever runs
     workers: int | None = None  # at most so many
     cpus: int = 1  # of each actor
     gpus: bool = False  # whether actors take a GPU each, if the cluster has any
@@ -41,10 +41,13 @@ class RayCluster:
         ray = _import_ray()
         _refuse_silent(self.address)
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        # without "local" Ray looks for a running cluster first
+        address = self.address or "local"
         try:
-            ray.init(address=self.address, logging_level=logging.ERROR, log_to_driver=False)
+            ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
         except (ConnectionError, ValueError, RuntimeError) as error:
-            raise WorkError(f"--ray-address {self.address}: {error}") from error
+            given = "--engine ray" if self.address is None else f"--ray-address {self.address}"
+            raise WorkError(f"{given}: {error}") from error
         crew = _Crew(ray, self, work)
         try:
             crew.await_first()
@@ -121,6 +124,7 @@ class _Crew(Pool[Task, Result]):
         self._actors: dict[Any, _Actor[Task]] = {}  # by the answer that is awaited
         self._free: list[_Actor[Task]] = []
         self._looked = self._complained = -math.inf
+        self._room = 0  # for so many actors, when last looked
         self._with_gpu = engine.gpus and ray.cluster_resources().get("GPU", 0) > 0
         self._actor_class = ray.remote(RayWorker).options(
             num_cpus=engine.cpus,
@@ -155,6 +159,7 @@ class _Crew(Pool[Task, Result]):
                 room += min(fits, gpus) if self._with_gpu else fits
         if self._engine.workers is not None:
             room = min(room, self._engine.workers)
+        self._room = room
         for _ in range(room - len(self._actors) - len(self._free)):
             handle = self._actor_class.remote(self._work, os.getcwd())
             self._actors[handle.open.remote()] = _Actor(handle, self._lost_starts)
@@ -191,10 +196,12 @@ class _Crew(Pool[Task, Result]):
         return finished
 
     def _await_nodes(self) -> None:
-        if not self._free and time.monotonic() - self._complained > _SECONDS_BETWEEN_COMPLAINTS:
-            self._complained = time.monotonic()
-            print(
-                f"no node of the cluster has {self._engine.cpus} CPUs; waiting for one",
-                file=sys.stderr,
-            )
+        if not self._room:
+            cpus = f"--cpus-per-worker {self._engine.cpus}"
+            needed = "so many CPUs and a GPU" if self._with_gpu else "so many CPUs"
+            if self._engine.address is None:  # no other will join
+                raise WorkError(f"{cpus}: this machine does not have {needed}")
+            if time.monotonic() - self._complained > _SECONDS_BETWEEN_COMPLAINTS:
+                self._complained = time.monotonic()
+                print(f"{cpus}: no node has {needed}; waiting for one", file=sys.stderr)
         time.sleep(_SECONDS_BETWEEN_LOOKS)

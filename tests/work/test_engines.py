@@ -24,6 +24,7 @@ from fairseq_mcts.work import (
     make_all,
     settings_digest,
 )
+from fairseq_mcts.work.failure import Failure
 from fairseq_mcts.work.pool import Given, Pool
 from fairseq_mcts.work.worker_process import ADVANCE, SECONDS_BETWEEN_ADVANCES, Advances
 from tests.work.toy import NAMES, Squares, make_job
@@ -120,6 +121,13 @@ def test_a_fault_of_a_worker_ends_the_command_with_its_traceback(tmp_path: Path)
         pytest.raises(RuntimeError, match=r"(?s)a worker failed:.*ZeroDivisionError: a fault"),
     ):
         list(make_all(staff.workers(), make_job(tmp_path).chunks, lambda rows: None))
+
+
+def test_memory_that_is_too_little_for_a_worker_is_said_in_a_line() -> None:
+    for error, what in ((MemoryError(), "an allocation failed"), (MemoryError("1 TiB"), "1 TiB")):
+        told = Failure.of(error).error()
+        assert isinstance(told, WorkError)
+        assert str(told) == f"memory of a worker is too little: {what}"
 
 
 def test_lost_workers_are_replaced_and_their_chunks_made(
