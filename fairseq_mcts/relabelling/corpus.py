@@ -42,13 +42,16 @@ class Corpus:
 
     def fitting(self, rows: range, positions: int) -> npt.NDArray[np.int64]:
         """Those of these rows that an encoder of so many positions can read."""
-        sizes = np.asarray(self.sources.sizes[rows.start : rows.stop])
+        return rows.start + np.flatnonzero(self._fits(rows, positions))
+
+    def _fits(self, rows: range, positions: int) -> npt.NDArray[np.bool_]:
+        sizes = np.asarray(self.sources.sizes[rows.start : rows.stop])  # [R]
         least = 2 if self.is_text else 0  # an eos alone is an empty line
-        return rows.start + np.flatnonzero((sizes <= positions) & (sizes >= least))
+        return (sizes <= positions) & (sizes >= least)
 
     def refuse_unfit(self, positions: int) -> None:
         """Refuses a corpus with sources that an encoder of so many positions can't read."""
-        rows = np.setdiff1d(self.rows, self.fitting(self.rows, positions))
+        rows = self.rows.start + np.flatnonzero(~self._fits(self.rows, positions))
         if not len(rows):
             return
         size = self.sources.sizes[rows[0]]

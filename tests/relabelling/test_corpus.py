@@ -1,0 +1,44 @@
+"""Which rows of a corpus an encoder can read, and what is said of the others."""
+
+import tracemalloc
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fairseq_mcts.relabelling.corpus import Corpus
+from fairseq_mcts.relabelling.errors import RelabellingError
+
+
+def corpus(sizes: list[int], rows: range, *, is_text: bool = False) -> Corpus:
+    sources = SimpleNamespace(sizes=np.array(sizes, np.int32))
+    return Corpus("train", [], sources, None, rows, is_text)
+
+
+def test_rows_that_do_not_fit_are_counted_and_the_first_is_named() -> None:
+    given = corpus([99, 3, 9, 8, 1, 10, 99], range(1, 6))
+    assert given.fitting(range(1, 6), 8).tolist() == [1, 3, 4]
+    with pytest.raises(RelabellingError) as refused:
+        given.refuse_unfit(8)
+    assert "train: 2 sources are longer than the policy's 8 positions" in str(refused.value)
+    assert "the first in row 2 with 9 tokens" in str(refused.value)
+    given.refuse_unfit(10)
+
+
+def test_empty_lines_of_a_text_do_not_fit() -> None:
+    given = corpus([3, 1, 2], range(3), is_text=True)
+    assert given.fitting(range(3), 8).tolist() == [0, 2]
+    with pytest.raises(RelabellingError, match="1 sources are empty or longer .* in row 1 with 1"):
+        given.refuse_unfit(8)
+
+
+def test_a_large_corpus_takes_little_memory() -> None:
+    """Each worker does this as it opens: 41 million rows are not to become Python's numbers."""
+    rows = 400_000
+    given = corpus([5] * rows, range(rows))
+    tracemalloc.start()
+    try:
+        given.refuse_unfit(8)
+        assert tracemalloc.get_traced_memory()[1] < 5 * rows  # bytes
+    finally:
+        tracemalloc.stop()
