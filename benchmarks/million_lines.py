@@ -121,8 +121,8 @@ def translate(options: Namespace) -> None:
     begun = time.perf_counter()
     work = Copying(options.work / "text", options.chunk_sentences)
     given = work.open().given
-    settings: Settings = {"plain_text": True, "json_lines": False, "rows": len(given)}
-    files = OutputFiles(options.work / "out", given.name)
+    settings: Settings = {"json_lines": False, "rows": len(given)}
+    files = OutputFiles(options.work / "out", given.name, plain_text=True)
     chunks = cut(given.name, range(len(given)), options.chunk_sentences, Shard())
     job = Job(given.name, files.store(), settings, chunks, unit="lines")
     job.store.begin(settings, {})

@@ -12,7 +12,7 @@ from fairseq_mcts.cli.work_options import make_engine, parse_shard
 from fairseq_mcts.register import register
 from fairseq_mcts.subset import parsing
 
-_NAMED = 10  # so many sentences that were left out are listed one by one
+_NAMED = 10  # so many sentences that were left out, or have failed, are listed one by one
 
 
 def complete_parser() -> argparse.ArgumentParser:
@@ -46,12 +46,13 @@ def run(arguments: Sequence[str]) -> None:
     task = tasks.setup_task(cfg.task)
     given = open_input(cfg, options, task)
     settings = generate_settings(cfg, options, task, given)
-    files = OutputFiles(options.out, given.name)
+    files = OutputFiles(options.out, given.name, options.plain_text)
     store = files.store()
     rows = range(len(given))
+    nothing_to_do = f"{given.name}: complete in {options.out}, nothing to do"
     if files.is_complete(settings):
         store.remove()  # a join may have been killed just before it did
-        print(f"{given.name}: complete in {options.out}, nothing to do")
+        print(nothing_to_do)
         return
     store.refuse_other(settings)
     refuse_held(store.folder, options.out, shard)
@@ -63,6 +64,7 @@ def run(arguments: Sequence[str]) -> None:
         # nothing is written before everything that can be refused has been
         with locked(store.folder, options.out, shard):
             if files.is_complete(settings):  # by a command that ended just now
+                print(nothing_to_do)
                 return
             origin = {"data": cfg.task.data, "path": cfg.common_eval.path}
             store.begin(settings, origin)
@@ -90,7 +92,8 @@ def summary(name: str, record: dict[str, Any]) -> str:
         lines.append(f"left out, too long: {len(left_out):,} sentences: {named}{more}")
     if failed := record["failed"]:
         lines.append(f"failed: {len(failed):,} sentences")
-        lines += [f"  sentence {one['id']}: {one['why']}" for one in failed]
+        lines += [f"  sentence {one['id']}: {one['why']}" for one in failed[:_NAMED]]
+        lines += [f"  … (generate-{name}.json names all)"] if len(failed) > _NAMED else []
     return "\n".join(lines)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from fairseq_mcts.cli.generate_work import COUNTS, FIGURES, TEXTS
-from fairseq_mcts.data.files import publish, sync
+from fairseq_mcts.cli.generate_work import COUNTS, FIGURES
+from fairseq_mcts.data.files import complete_file, publish, sync
 from fairseq_mcts.work import (
     Chunk,
     ChunkStore,
@@ -29,6 +29,7 @@ class OutputFiles:
 
     folder: Path
     name: str  # of the input
+    plain_text: bool  # whether it is wanted; every chunk has it
 
     @property
     def texts(self) -> dict[str, Path]:
@@ -53,24 +54,57 @@ class OutputFiles:
                 "give another folder"
             ) from error
 
+    def wanted(self, settings: Settings) -> list[str]:
+        """The names of the texts that are to be written."""
+        chosen = {"plain_text": self.plain_text, "json_lines": settings["json_lines"]}
+        return ["lines", *(name for name, is_wanted in chosen.items() if is_wanted)]
+
     def store(self) -> ChunkStore:
         """The chunks, until they are joined."""
         return ChunkStore(self.folder / "generate-chunks" / self.name)
 
     def is_complete(self, settings: Settings) -> bool:
-        """Whether the output is there; that of other settings is never overwritten."""
+        """Whether the output is there; that of other settings is never overwritten.
+
+        Plain text that was not wanted before is in the lines.
+        """
         if self.record.exists():
             if changed := differences(self._made_with(), settings):
                 raise ValueError(
                     f"--out: {self.record} was made otherwise: {'; '.join(changed)}. Give another "
                     "folder, or delete it"
                 )
+            for name in self.wanted(settings):
+                path = self.texts[name]
+                if name == "plain_text" and not path.exists():
+                    self._write_plain_text(settings["input"]["rows"])
+                elif not path.exists():
+                    raise ValueError(
+                        f"--out: {path} is gone, which {self.record.name} tells of; put it back, or "
+                        f"delete all files of {self.name} there to have it made again"
+                    )
             return True
         if not self.store().is_begun():
             for path in self.texts.values():
                 if path.exists():
                     raise ValueError(f"--out: would overwrite {path}; give another folder")
         return False
+
+    def _write_plain_text(self, rows: int) -> None:
+        """The first D line of each sentence; without one it has no translation."""
+        texts = self.texts
+        with (
+            explained_if_full(self.folder),
+            texts["lines"].open("rb") as lines,
+            complete_file(texts["plain_text"]) as stream,
+        ):
+            written = 0  # sentences
+            for line in lines:
+                name, _, rest = line.partition(b"\t")
+                if name.startswith(b"D-") and (number := int(name[2:])) >= written:
+                    stream.write(b"\n" * (number - written) + rest.partition(b"\t")[2])
+                    written = number + 1
+            stream.write(b"\n" * (rows - written))
 
 
 def join(files: OutputFiles, settings: Settings, chunks: Sequence[Chunk]) -> dict[str, Any]:
@@ -90,7 +124,7 @@ def _write(
     files: OutputFiles, store: ChunkStore, settings: Settings, chunks: Sequence[Chunk]
 ) -> dict[str, Any]:
     digest = settings_digest(settings)
-    wanted = ["lines", *(name for name in TEXTS[1:] if settings[name])]
+    wanted = files.wanted(settings)
     stage = store.folder / "joined"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir()
@@ -105,7 +139,11 @@ def _write(
             ids = np.union1d(arrays["ids"], arrays["left_out"][:, 0])
             if ids.tolist() != list(chunk.rows):
                 path = store.path(chunk.number)
-                raise DamagedChunkError(chunk.number, f"{path} does not hold its sentences")
+                raise DamagedChunkError(
+                    chunk.number,
+                    f"{path} does not hold its sentences; delete it and run the command that made "
+                    "it again",
+                )
             for name in wanted:
                 streams[name].write(arrays[name].tobytes())
             counts += arrays["counts"]

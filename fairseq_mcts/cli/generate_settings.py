@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 
 from fairseq_mcts.cli.generate_config import overrides
 from fairseq_mcts.cli.generate_input import Input
-from fairseq_mcts.data.files import digest_of_files
+from fairseq_mcts.data.files import by_content, digest_of_files
 from fairseq_mcts.models.checkpoints import require_files
 from fairseq_mcts.subset.options import decoder_of, generator_options
 from fairseq_mcts.work import Settings
@@ -56,7 +56,6 @@ def generate_settings(cfg: Any, options: Namespace, task: Any, given: Input) -> 
             "post_process": cfg.common_eval.post_process,
             **{kind: _with_contents(cfg[kind]) for kind in ("bpe", "tokenizer")},
         },
-        "plain_text": options.plain_text,
         "json_lines": options.json_lines,
         "chunk_sentences": options.chunk_sentences,
     }
@@ -86,12 +85,8 @@ def _with_contents(part: Any) -> Any:
         return None
     options = OmegaConf.to_container(part, resolve=True)
     assert isinstance(options, dict)
-    return {
-        str(name): digest_of_files([Path(value)])
-        if isinstance(value, str) and Path(value).is_file()
-        else _plain(value)
-        for name, value in options.items()
-    }
+    named = {str(name): value for name, value in options.items()}
+    return {name: _plain(value) for name, value in by_content(named).items()}
 
 
 def _named_files(spec: str) -> list[str]:

@@ -3,10 +3,10 @@
 import hashlib
 import os
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 _BLOCK = 2**22  # bytes read at a time
 
@@ -50,6 +50,16 @@ def sync(path: Path) -> None:
 def process_name() -> str:
     """A name that no other running process of a cluster has."""
     return f"{socket.gethostname()}-{os.getpid()}"
+
+
+def by_content(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The same options, but for files that they name, which count by their content."""
+    return {
+        name: digest_of_files([Path(value)])
+        if isinstance(value, str) and Path(value).is_file()
+        else value
+        for name, value in options.items()
+    }
 
 
 def digest_of_files(paths: Iterable[Path]) -> str:

@@ -15,7 +15,7 @@ from fairseq_mcts.data.loading import split_names
 from fairseq_mcts.data.scored_folder import SplitNames
 from fairseq_mcts.data.token_checks import check_split, load_dictionary, vocabularies_of
 from fairseq_mcts.relabelling.errors import RelabellingError
-from fairseq_mcts.work import Settings
+from fairseq_mcts.work import Settings, explained_if_full
 
 
 class SourceRange(NamedTuple):
@@ -159,7 +159,10 @@ def copy_dictionaries(names: SplitNames, source: Path, written_in: Path) -> None
     for path, copy in zip(originals, copies, strict=True):
         content = path.read_bytes()
         if not copy.exists():
-            with complete_file(copy, written_in=written_in) as stream:
+            with (
+                explained_if_full(names.folder),
+                complete_file(copy, written_in=written_in) as stream,
+            ):
                 stream.write(content)
         elif copy.read_bytes() != content:
             raise RelabellingError(f"{copy} differs from {path}: give --out a folder of its own")

@@ -1,13 +1,18 @@
 """Which rows of a corpus an encoder can read, and what is said of the others."""
 
+import errno
+import os
 import tracemalloc
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from fairseq_mcts.relabelling.corpus import Corpus
+from fairseq_mcts.data.scored_folder import SplitNames
+from fairseq_mcts.relabelling.corpus import Corpus, copy_dictionaries
 from fairseq_mcts.relabelling.errors import RelabellingError
+from fairseq_mcts.work import WorkError
 
 
 def corpus(sizes: list[int], rows: range, *, is_text: bool = False) -> Corpus:
@@ -30,6 +35,22 @@ def test_empty_lines_of_a_text_do_not_fit() -> None:
     assert given.fitting(range(3), 8).tolist() == [0, 2]
     with pytest.raises(RelabellingError, match="1 sources are empty or longer .* in row 1 with 1"):
         given.refuse_unfit(8)
+
+
+def test_a_disk_without_room_for_dictionaries_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").mkdir()
+    for language in ("en", "de"):
+        (tmp_path / "data" / f"dict.{language}.txt").write_text("a 1\n")
+
+    def full(path: Path, **options: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("fairseq_mcts.relabelling.corpus.complete_file", full)
+    names = SplitNames(tmp_path / "out", "train", "en", "de")
+    with pytest.raises(WorkError, match="no room left to write .* Make room and give the same"):
+        copy_dictionaries(names, tmp_path / "data", tmp_path)
 
 
 def test_a_large_corpus_takes_little_memory() -> None:
