@@ -8,6 +8,7 @@ from typing import Any
 
 from fairseq.tasks.translation import TranslationTask
 
+from fairseq_mcts.data.files import by_content
 from fairseq_mcts.data.loading import split_names
 from fairseq_mcts.data.scored_folder import SplitNames
 from fairseq_mcts.metrics.base import Metric
@@ -65,7 +66,7 @@ class Recipe:
     policy: ModelFiles
     metric: Metric
     decoding: Decoding
-    text: Settings  # the options of subwords and tokenisation
+    text: Settings  # the options of subwords and tokenisation, with paths
     value: ModelFiles | None = None  # of searches; None: the policy's own
     bpe: Any = None
     tokenizer: Any = None
@@ -100,7 +101,10 @@ class Recipe:
                 "range": [bound if math.isfinite(bound) else None for bound in metric.range],
             },
             "decoding": self.decoding.settings(),
-            "text": self.text,
+            "text": {
+                name: by_content(one) if isinstance(one, dict) else one
+                for name, one in self.text.items()
+            },
             "chunk_rows": self.chunk_rows,
             # not there otherwise: so are the settings of folders that were made before
             **({"matches": True} if self.makes_matches else {}),
@@ -145,6 +149,7 @@ class Plan:
     def origin(self) -> Settings:
         """Where everything came from, for people."""
         origin: Settings = {"data": str(self.folders.data)}
+        origin["text"] = self.recipe.text
         origin["policy"] = [str(path) for path in self.recipe.policy.paths]
         if self.recipe.value is not None:
             origin["value"] = [str(path) for path in self.recipe.value.paths]

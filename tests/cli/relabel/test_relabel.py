@@ -12,6 +12,7 @@ import sentencepiece
 from fairseq.data import Dictionary
 from sacrebleu.metrics import BLEU
 
+from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.data.scored_folder import SplitNames, open_scored_split
 from fairseq_mcts.metrics import build_metric
 from tests.cli.relabel.runs import (
@@ -180,7 +181,12 @@ def test_fairseqs_subword_models_and_their_options_serve(folder: Path) -> None:
     assert_scores_are_of_joined_words(folder, folder / "pieced")
     record = json.loads((folder / "pieced" / "valid.en-de.relabel.json").read_text())
     assert record["text"]["bpe"]["name"] == "sentencepiece"
-    assert record["text"]["bpe"]["sentencepiece_model"] == "pieces.model"
+    # by content: at another place it is the same, trained again it is another
+    model = folder / "pieces.model"
+    assert record["text"]["bpe"]["sentencepiece_model"] == digest_of_files([model])
+    model.rename(folder / "moved.model")
+    arguments[-1] = "moved.model"
+    assert "nothing to do" in relabelled(folder, *arguments).out
 
 
 @pytest.mark.slow
