@@ -80,8 +80,8 @@ class OutputFiles:
                     self._write_plain_text(settings["input"]["rows"])
                 elif not path.exists():
                     raise ValueError(
-                        f"--out: {path} is gone, which {self.record.name} tells of; put it back, or "
-                        f"delete all files of {self.name} there to have it made again"
+                        f"--out: {path} is gone, which {self.record.name} tells of; put it back, "
+                        f"or delete all files of {self.name} there to have it made again"
                     )
             return True
         if not self.store().is_begun():

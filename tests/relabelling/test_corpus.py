@@ -33,7 +33,7 @@ def test_rows_that_do_not_fit_are_counted_and_the_first_is_named() -> None:
 def test_empty_lines_of_a_text_do_not_fit() -> None:
     given = corpus([3, 1, 2], range(3), is_text=True)
     assert given.fitting(range(3), 8).tolist() == [0, 2]
-    with pytest.raises(RelabellingError, match="1 sources are empty or longer .* in row 1 with 1"):
+    with pytest.raises(RelabellingError, match=r"1 sources are empty or longer .* in row 1 with 1"):
         given.refuse_unfit(8)
 
 
@@ -49,7 +49,7 @@ def test_a_disk_without_room_for_dictionaries_is_named(
 
     monkeypatch.setattr("fairseq_mcts.relabelling.corpus.complete_file", full)
     names = SplitNames(tmp_path / "out", "train", "en", "de")
-    with pytest.raises(WorkError, match="no room left to write .* Make room and give the same"):
+    with pytest.raises(WorkError, match=r"no room left to write .* Make room and give the same"):
         copy_dictionaries(names, tmp_path / "data", tmp_path)
 
 
