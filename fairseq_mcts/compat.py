@@ -376,6 +376,12 @@ def _take_the_place_given_by_torchrun(cfg: Any, on_cpu: bool) -> None:
         return
     cfg.distributed_world_size = processes
     if torch.cuda.is_available() and not on_cpu:
+        here, gpus = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), torch.cuda.device_count()
+        if here > gpus:  # fairseq would put two processes on one, where NCCL fails
+            raise ValueError(
+                f"torchrun --nproc-per-node {here}: each process needs a GPU of its own, and there "
+                f"are {gpus} here; start {gpus}, or train on CPUs by --cpu"
+            )
         return  # told that there are several, fairseq reads the rest itself
     if cfg.ddp_backend not in ("pytorch_ddp", "c10d", "legacy_ddp", "no_c10d"):
         raise ValueError(

@@ -284,7 +284,7 @@ def test_no_lines_make_no_batches() -> None:
 
 
 def call_main_under_torchrun(
-    monkeypatch: pytest.MonkeyPatch, processes: int, **options: Any
+    monkeypatch: pytest.MonkeyPatch, processes: int, *, cpu: bool = True, **options: Any
 ) -> Any:
     """The configuration that fairseq's `main` gets in the first process."""
     from fairseq.dataclass.configs import FairseqConfig
@@ -293,9 +293,10 @@ def call_main_under_torchrun(
     monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
     monkeypatch.setenv("MASTER_PORT", "1")
     monkeypatch.setenv("WORLD_SIZE", str(processes))
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", str(processes))
     monkeypatch.setenv("RANK", "0")
     cfg = OmegaConf.structured(FairseqConfig())
-    cfg.common.cpu = True
+    cfg.common.cpu = cpu
     cfg.distributed_training.distributed_world_size = 1  # as it is without a GPU
     cfg.distributed_training.update(options)
     calls: list[Any] = []
@@ -313,6 +314,13 @@ def test_one_process_of_torchrun_is_one_without_it(monkeypatch: pytest.MonkeyPat
 def test_what_needs_gpus_is_refused_in_processes_on_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="--ddp-backend slowmo: needs GPUs"):
         call_main_under_torchrun(monkeypatch, processes=2, ddp_backend="slowmo")
+
+
+def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(ValueError, match=r"--nproc-per-node 3: .* there are 2 here; start 2"):
+        call_main_under_torchrun(monkeypatch, processes=3, cpu=False)
 
 
 # ------------------------------------------------------------------------- once, and without noise
