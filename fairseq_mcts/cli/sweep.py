@@ -4,7 +4,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
 from fairseq_mcts.cli.work_options import make_engine
@@ -15,7 +15,7 @@ from fairseq_mcts.subset import parsing
 from fairseq_mcts.subset.parsing import parse
 from fairseq_mcts.tuning.choice import Bound, choose, parse_bounds
 from fairseq_mcts.tuning.grid import Setting, extremes, grid, parse_options
-from fairseq_mcts.tuning.objectives import Objective, parse_objectives
+from fairseq_mcts.tuning.objectives import refuse_pruning
 from fairseq_mcts.tuning.parser import PARTS, PROGRAM, TRIALS, make_parser
 from fairseq_mcts.tuning.proposals import GridProposals, Outcome, Proposal, Proposals
 from fairseq_mcts.tuning.results import Trial, TrialStore
@@ -23,6 +23,9 @@ from fairseq_mcts.tuning.storage import explained_storage_errors, import_optuna
 from fairseq_mcts.tuning.study import StudyOptions, StudyProposals
 from fairseq_mcts.tuning.tables import as_text, front_as_text, given_up_as_text
 from fairseq_mcts.work import Staff, explained_if_full, locked
+
+if TYPE_CHECKING:
+    from fairseq_mcts.tuning.subject import Subject
 
 _SILENT_SECONDS = 5.0  # what takes less shows no progress
 
@@ -58,11 +61,9 @@ def run(arguments: Sequence[str]) -> None:
     # a value that some option refuses is found before anything is decoded
     for setting in settings or extremes(space):
         subject.key(setting)
-    metrics = subject.metrics
-    objectives = parse_objectives(options.objective, metrics)
-    bounds = parse_bounds(options.keep, metrics)
-    if options.prune is not None and len(objectives) > 1:
-        raise ValueError(f"--prune {options.prune}: not with several objectives")
+    judge, objectives = subject.judge, subject.objectives
+    bounds = parse_bounds(options.keep, subject.metrics)
+    refuse_pruning(options.prune, objectives)
     store = TrialStore(options.sweep_out)
     is_study = settings is None or options.storage is not None or options.prune is not None
     with (
@@ -72,7 +73,7 @@ def run(arguments: Sequence[str]) -> None:
     ):
         if settings is not None and not is_study:
             of_grid = GridProposals(settings)
-            with _Told(of_grid, metrics[0], len(settings)) as told:
+            with _Told(of_grid, judge, len(settings)) as told:
                 Trying(subject, store, told).work_through(staff)
             tried, trials = settings, of_grid.trials()
         else:
@@ -83,10 +84,10 @@ def run(arguments: Sequence[str]) -> None:
                 )
                 print(f"study {study.name} in {of_study.storage}", flush=True)
                 done = len(study.finished())
-                with _Told(study, metrics[0], study.total(), done) as told:
+                with _Told(study, judge, study.total(), done) as told:
                     Trying(subject, store, told).work_through(staff)
-                tried, trials = _of_study(study, settings, metrics[0])
-        _report(arguments, tried, trials, metrics, objectives, bounds, len(subject.sources))
+                tried, trials = _of_study(study, settings, judge)
+        _report(arguments, tried, trials, subject, bounds)
 
 
 def _refuse_unfit(options: argparse.Namespace) -> None:
@@ -172,18 +173,18 @@ def _report(
     arguments: Sequence[str],
     settings: Sequence[Setting],
     trials: Sequence[Trial],
-    metrics: Sequence[Metric],
-    objectives: Sequence[Objective],
+    subject: "Subject",
     bounds: Sequence[Bound],
-    sentences: int,
 ) -> None:
     """The table, the best setting in a file, the front of several objectives, plots."""
     from fairseq_mcts.subset.options import generator_options
     from fairseq_mcts.tuning.best import flags_beside, write_best
     from fairseq_mcts.tuning.plots import draw
 
-    best = choose(trials, metrics[0].name, bounds)
-    print(f"\n{sentences} sentences\n{as_text(settings, trials, metrics, best)}")
+    sentences, metrics, objectives = len(subject.sources), subject.metrics, subject.objectives
+    judge = subject.judge
+    best = choose(trials, judge.name, bounds)
+    print(f"\n{sentences} sentences\n{as_text(settings, trials, metrics, best, judge)}")
     for metric in metrics:
         print(f"{metric.name}: {metric.signature()}")
     if len(objectives) > 1:
@@ -197,11 +198,11 @@ def _report(
         "settings": len(settings),
     }
     path = options.write_settings or options.sweep_out / "best.json"
-    write_best(path, settings[best], best_options, trials[best], metrics[0].name, origin)
+    write_best(path, settings[best], best_options, trials[best], judge.name, origin)
     flags = ["--search-settings", str(path), *flags_beside(best_options)]
     print(f"to decode so: {shlex.join(flags)}")
     if options.plots is not None:
-        draw(options.plots, settings, trials, metrics[0].name, objectives)
+        draw(options.plots, settings, trials, judge.name, objectives)
 
 
 if __name__ == "__main__":

@@ -42,6 +42,26 @@ def parse_objectives(names: Sequence[str] | None, metrics: Sequence[Metric]) -> 
     return [Objective(name) for name in names or [metrics[0].name]]
 
 
+def judge(objectives: Sequence[Objective], metrics: Sequence[Metric]) -> Metric:
+    """The metric that chooses and prunes: the one objective if that is one, else the first."""
+    if len(objectives) == 1:
+        return next((one for one in metrics if one.name == objectives[0].name), metrics[0])
+    return metrics[0]
+
+
+def refuse_pruning(prune: str | None, objectives: Sequence[Objective]) -> None:
+    """Refuses objectives of which a part of the sentences can't tell what is hopeless."""
+    if prune is None:
+        return
+    if len(objectives) > 1:
+        raise ValueError(f"--prune {prune}: not with several objectives")
+    if not objectives[0].is_metric:
+        raise ValueError(
+            f"--prune {prune}: not with --objective {objectives[0].name}: settings are given up by "
+            "a metric's score"
+        )
+
+
 def pareto_front(trials: Sequence[Trial], objectives: Sequence[Objective]) -> list[int]:
     """The trials that no other beats: as good in all objectives and better in one.
 

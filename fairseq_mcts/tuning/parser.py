@@ -35,7 +35,8 @@ def make_parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="NAME[:OPTION=VALUE,…]",
-        help="the first one chooses the best setting, further ones are shown beside it",
+        help="the first one chooses the best setting, unless --objective names another; further "
+        "ones are shown beside it",
     )
     group.add_argument(
         "--keep",
@@ -82,8 +83,8 @@ def make_parser() -> argparse.ArgumentParser:
         action="append",
         metavar="NAME",
         help="the name of a --sweep-metric, or charged or made (network evaluations per token, the "
-        "fewer the better); given several times, the settings are told that no other one beats in "
-        "all of them (default: the first metric)",
+        "fewer the better); one metric chooses, and is what --prune goes by; given several times, "
+        "the settings are told that no other one beats in all of them (default: the first metric)",
     )
     group.add_argument(
         "--prune",

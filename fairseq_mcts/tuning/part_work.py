@@ -14,6 +14,7 @@ from fairseq_mcts.subset.decoder import SubsetDecoder
 from fairseq_mcts.subset.options import generator_options
 from fairseq_mcts.subset.parsing import parse
 from fairseq_mcts.tuning.grid import Setting
+from fairseq_mcts.tuning.objectives import judge, parse_objectives
 from fairseq_mcts.tuning.parser import make_parser, num_parts
 from fairseq_mcts.tuning.proposals import Proposal
 from fairseq_mcts.tuning.subject import build_metrics
@@ -27,7 +28,9 @@ class Decoded:
 
     found: dict[int, str] = field(default_factory=dict)  # translations by their rows
     values: tuple[float | None, ...] = ()  # of the translations, in any order
-    scores: dict[str, float] = field(default_factory=dict)  # by the first metric, at last by all
+    scores: dict[str, float] = field(
+        default_factory=dict
+    )  # by `objectives.judge`, at last by all metrics
     tokens: int = 0  # of all translations, eos counted
     charged: int = 0  # network evaluations by the paper's accounting
     made: int = 0  # those that had to be made
@@ -68,6 +71,8 @@ class PartMaker:
         self._decoder = SubsetDecoder(cfg, options.sweep_sentences, "--sweep-sentences")
         self._parts = self._decoder.batches(num_parts(options))
         self._metrics = build_metrics(options.sweep_metric)
+        objectives = parse_objectives(options.objective, self._metrics)
+        self._judge = judge(objectives, self._metrics)
         self._configured = lru_cache(1)(self._configure)
 
     def make(self, part: Part, advance: Advance) -> Decoded:
@@ -84,7 +89,7 @@ class PartMaker:
             advance(len(batch))
         seconds = time.perf_counter() - begun
         is_last = part.number == len(self._parts) - 1
-        metrics = self._metrics if is_last else self._metrics[:1]
+        metrics = self._metrics if is_last else [self._judge]
         return Decoded(
             found=found,
             values=tuple(values),

@@ -21,7 +21,7 @@ class Outcome(NamedTuple):
     trial: Trial | None  # None: given up
     known: bool = False  # whether it had been found out before
     parts: int = 0  # that were decoded, if it was given up
-    score: float = 0.0  # by the first metric on those
+    score: float = 0.0  # by `objectives.judge` on those
 
 
 class Proposals(Protocol):

@@ -16,6 +16,7 @@ from fairseq_mcts.subset.decoder import Subset
 from fairseq_mcts.subset.options import check_data, check_options, generator_options
 from fairseq_mcts.subset.parsing import parse
 from fairseq_mcts.tuning.grid import Setting
+from fairseq_mcts.tuning.objectives import judge, parse_objectives
 from fairseq_mcts.tuning.parser import make_parser, num_parts
 
 
@@ -28,6 +29,8 @@ class Subject:
         self.key = cache(self._key)
         options, self._cfg = parse(make_parser, arguments)
         self.metrics = build_metrics(options.sweep_metric)  # before data are read
+        self.objectives = parse_objectives(options.objective, self.metrics)
+        self.judge = judge(self.objectives, self.metrics)
         check_data(self._cfg)
         subset = Subset(self._cfg, options.sweep_sentences, "--sweep-sentences")
         self.parts = num_parts(options)

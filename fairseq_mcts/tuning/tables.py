@@ -12,9 +12,13 @@ from fairseq_mcts.tuning.results import Trial
 
 
 def as_text(
-    settings: Sequence[Setting], trials: Sequence[Trial], metrics: Sequence[Metric], best: int
+    settings: Sequence[Setting],
+    trials: Sequence[Trial],
+    metrics: Sequence[Metric],
+    best: int,
+    judge: Metric,  # by which it is the best
 ) -> str:
-    """A line per setting; the best one by the first metric is marked, and its flags come last."""
+    """A line per setting; the best one is marked, and its flags come last."""
     header = [*(name for name, _ in settings[0].values), *(metric.name for metric in metrics)]
     header += ["charged", "made", "seconds", ""]
     rows = [
@@ -31,7 +35,7 @@ def as_text(
     return (
         f"{table}\n\n"
         "charged, made: evaluations per output token, by the paper's rule and as needed\n"
-        f"best by {metrics[0].name}: {settings[best]}"
+        f"best by {judge.name}: {settings[best]}"
     )
 
 

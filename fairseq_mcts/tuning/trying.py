@@ -47,7 +47,7 @@ class Trying:
         """Of the same setting, if there is one and it is worth it."""
         parts = part.number + 1
         if parts < self.subject.parts:
-            score = decoded.scores[self.subject.metrics[0].name]
+            score = decoded.scores[self.subject.judge.name]
             if self.proposals.goes_on(part.proposal, parts, score):
                 return Part(part.proposal, parts, decoded)
             outcome = Outcome(None, parts=parts, score=score)

@@ -201,11 +201,15 @@ def test_sampled_settings_go_on_from_a_grid(
 ) -> None:
     pytest.importorskip("optuna")
     sampled = ("--sampler", "random", "--prune", "halving", "--parts", "3", "--sweep", "beam=1..3")
+    sampled += ("--objective", "chrf")
     sweep.main(arguments(trained, tmp_path, *sampled, "--trials", "6"))
     shown = capsys.readouterr().out
     assert (tmp_path / "study.db").exists()
     assert shown.count("/6 --beam") == 6
     finished = trials(tmp_path)
+    best = max(finished.values(), key=lambda trial: trial["scores"]["chrf"])
+    assert f"best by chrf: {' '.join(best['flags'])}\n" in shown
+    assert json.loads((tmp_path / "best.json").read_text())["tuned_for"]["metric"] == "chrf"
     assert {"--beam 1", "--beam 2", "--beam 3"} >= set(finished)
     sweep.main(arguments(trained, tmp_path, *sampled, "--trials", "6"))
     again = capsys.readouterr().out
@@ -239,6 +243,10 @@ def test_sampled_settings_go_on_from_a_grid(
                 *("--objective", "bleu", "--objective", "made"),
             ),
             "--prune median: not with several objectives",
+        ),
+        (
+            ("--sweep", "beam=1,2", "--prune", "median", "--objective", "made"),
+            "--prune median: not with --objective made",
         ),
         (("--sweep", "cpu=1"), "--sweep cpu=1: decoding has no option --cpu with a value"),
         (("--sweep", "beam=1,2", "--search", "mcts"), "--beam 1: not with --search mcts"),

@@ -4,7 +4,13 @@ import pytest
 
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.tuning.grid import Setting
-from fairseq_mcts.tuning.objectives import Objective, pareto_front, parse_objectives
+from fairseq_mcts.tuning.objectives import (
+    Objective,
+    judge,
+    pareto_front,
+    parse_objectives,
+    refuse_pruning,
+)
 from fairseq_mcts.tuning.tables import front_as_text
 from tests.tuning.trials import trial
 
@@ -23,6 +29,21 @@ def test_nobody_beats_the_front() -> None:
     ]
     assert pareto_front(trials, [BLEU, CHARGED]) == [0, 1, 3]
     assert pareto_front(trials, [BLEU]) == [1]
+
+
+def test_one_metric_among_the_objectives_decides() -> None:
+    names = (["chrf"], None, ["bleu"], ["made"], ["chrf", "bleu"])
+    judges = [judge(parse_objectives(some, METRICS), METRICS).name for some in names]
+    assert judges == ["chrf", "bleu", "bleu", "bleu", "bleu"]
+
+
+def test_evaluations_give_nothing_up() -> None:
+    refuse_pruning("median", [BLEU])
+    refuse_pruning(None, [CHARGED, BLEU])
+    with pytest.raises(ValueError, match="--prune median: not with --objective charged: "):
+        refuse_pruning("median", [CHARGED])
+    with pytest.raises(ValueError, match="--prune halving: not with several objectives"):
+        refuse_pruning("halving", [BLEU, CHARGED])
 
 
 def test_the_front_comes_with_flags() -> None:
