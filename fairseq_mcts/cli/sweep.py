@@ -21,7 +21,12 @@ from fairseq_mcts.tuning.proposals import GridProposals, Outcome, Proposal, Prop
 from fairseq_mcts.tuning.results import Trial, TrialStore
 from fairseq_mcts.tuning.storage import explained_storage_errors, import_optuna
 from fairseq_mcts.tuning.study import StudyOptions, StudyProposals
-from fairseq_mcts.tuning.tables import as_text, front_as_text, given_up_as_text
+from fairseq_mcts.tuning.tables import (
+    as_text,
+    elsewhere_as_text,
+    front_as_text,
+    given_up_as_text,
+)
 from fairseq_mcts.work import Staff, explained_if_full, locked
 
 if TYPE_CHECKING:
@@ -83,8 +88,8 @@ def run(arguments: Sequence[str]) -> None:
                     of_study, space, objectives, subject.key(Setting(())), settings
                 )
                 print(f"study {study.name} in {of_study.storage}", flush=True)
-                done = len(study.finished())
-                with _Told(study, judge, study.total(), done) as told:
+                done, total = study.progress()
+                with study.heartbeat(), _Told(study, judge, total, done) as told:
                     Trying(subject, store, told).work_through(staff)
                 tried, trials = _of_study(study, settings, judge)
         _report(arguments, tried, trials, subject, bounds)
@@ -121,7 +126,7 @@ def _study_options(options: argparse.Namespace) -> StudyOptions:
 def _of_study(
     study: StudyProposals, settings: Sequence[Setting] | None, metric: Metric
 ) -> tuple[list[Setting], list[Trial]]:
-    """What is finished, a grid in its order; tells what was given up."""
+    """What is finished, a grid in its order; tells what was given up or is not finished yet."""
     finished = dict(study.finished())  # a setting that was drawn twice counts once
     if not finished:
         raise ValueError("no setting was decoded to its end yet")
@@ -130,6 +135,9 @@ def _of_study(
     given_up = study.given_up()
     if given_up:
         print(f"\n{given_up_as_text(given_up, metric)}")
+    elsewhere = study.elsewhere()
+    if elsewhere:
+        print(f"\n{elsewhere_as_text(elsewhere)}")
     return list(finished), list(finished.values())
 
 
@@ -146,7 +154,6 @@ class _Told:
         )
         self.next = proposals.next
         self.goes_on = proposals.goes_on
-        self.still_there = proposals.still_there
 
     def __enter__(self) -> "_Told":
         return self

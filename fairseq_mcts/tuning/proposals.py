@@ -37,10 +37,6 @@ class Proposals(Protocol):
 
     def finish(self, proposal: Proposal, outcome: Outcome) -> None: ...
 
-    def still_there(self) -> None:
-        """Is called now and then while something is under way."""
-        ...
-
 
 class GridProposals:
     """All settings of a grid, in order."""
@@ -58,9 +54,6 @@ class GridProposals:
     def finish(self, proposal: Proposal, outcome: Outcome) -> None:
         assert outcome.trial is not None
         self._trials[proposal.number] = outcome.trial
-
-    def still_there(self) -> None:
-        """Nobody else is interested."""
 
     def trials(self) -> list[Trial]:
         """In the order of the settings."""

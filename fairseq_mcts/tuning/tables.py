@@ -48,6 +48,13 @@ def given_up_as_text(given_up: Sequence[tuple[Setting, Outcome]], metric: Metric
     return "\n".join([f"{len(given_up)} given up:", *lines])
 
 
+def elsewhere_as_text(settings: Sequence[Setting]) -> str:
+    """A line per setting that other commands have not finished."""
+    lines = [f"  {setting}" for setting in settings]
+    what = f"{len(settings)} under way in other commands and not in the table below:"
+    return "\n".join([what, *lines])
+
+
 def front_as_text(
     settings: Sequence[Setting],
     trials: Sequence[Trial],

@@ -26,11 +26,10 @@ class Trying:
         workers = staff.workers()
         workers.give(part)
         while workers.is_busy():
-            for finished, decoded in workers.receive(lambda rows: self.proposals.still_there()):
+            for finished, decoded in workers.receive(lambda rows: None):
                 part = self._next_part(finished, decoded)
                 if part is not None:
                     workers.give(part)
-            self.proposals.still_there()
             while workers.idle() and (part := self._first_part()) is not None:
                 workers.give(part)
 

@@ -4,13 +4,17 @@ import os
 import resource
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from fairseq_mcts.tuning import study as study_module
 from fairseq_mcts.tuning.grid import Setting, Space, grid, parse_options
+from fairseq_mcts.tuning.heartbeat import Heartbeat
 from fairseq_mcts.tuning.objectives import Objective
-from fairseq_mcts.tuning.owners import is_lost, this_process
+from fairseq_mcts.tuning.owners import LAST_SEEN, is_lost, this_process
 from fairseq_mcts.tuning.proposals import Outcome, Proposal
 from fairseq_mcts.tuning.storage import explained_storage_errors
 from fairseq_mcts.tuning.study import StudyOptions, StudyProposals
@@ -133,6 +137,93 @@ def test_a_grid_is_shared_by_two_commands(tmp_path: Path) -> None:
     assert sorted(map(str, tried)) == sorted(map(str, grid(GRID)))
     assert dict(one.finished()).keys() == set(grid(GRID))
     assert work(open_study(tmp_path, space=GRID, sampler="grid")) == []
+
+
+def test_a_grid_that_several_enqueue_at_once_is_tried_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = open_study(tmp_path, space=GRID, sampler="grid")
+    with monkeypatch.context() as patched:
+        patched.setattr(StudyProposals, "_trials", lambda self: [])
+        other = open_study(tmp_path, space=GRID, sampler="grid")  # which sees nothing there yet
+    assert one.progress() == (0, 6)
+    under_way = one.next()
+    assert under_way is not None
+    tried = [under_way.setting, *work(other)]
+    finish(one, under_way)
+    assert sorted(map(str, tried)) == sorted(map(str, grid(GRID)))
+    assert one.next() is other.next() is None
+    assert one.progress() == (6, 6)
+    assert len(one.finished()) == 6
+
+
+def test_the_living_take_over_what_the_dead_have_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dead = open_study(tmp_path, space=GRID, sampler="grid")
+    living = open_study(tmp_path, space=GRID, sampler="grid")
+    left = dead.next()
+    assert left is not None
+    assert len(work(living)) == 5
+    assert living.elsewhere() == [left.setting]
+    monkeypatch.setattr(study_module, "is_lost", lambda attributes: True)
+    assert work(living) == [left.setting]
+    assert living.elsewhere() == []
+    assert len(living.finished()) == 6
+
+
+@pytest.mark.parametrize("storage", ["sqlite:///{}/study.db", "journal:{}/study.log"])
+def test_who_was_taken_for_lost_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: str
+) -> None:
+    given = storage.format(tmp_path)
+    slow = open_study(tmp_path, space=GRID, sampler="grid", storage=given)
+    other = open_study(tmp_path, space=GRID, sampler="grid", storage=given)
+    first, second = slow.next(), slow.next()
+    assert first is not None and second is not None
+    with monkeypatch.context() as patched:
+        patched.setattr(study_module, "is_lost", lambda attributes: True)
+        assert len(work(other)) == 6
+    slow.still_there()
+    assert slow.goes_on(first, 1, 0.0)
+    slow.finish(first, Outcome(trial(0.1)))
+    slow.finish(second, Outcome(None, parts=1, score=0.1))
+    assert slow.next() is None
+    assert {found.scores["bleu"] for _, found in slow.finished()}.isdisjoint({0.1})
+    assert slow.given_up() == []
+
+
+def test_a_busy_command_says_that_it_is_there(tmp_path: Path) -> None:
+    study = open_study(tmp_path)
+    assert study.next() is not None
+    [before] = [trial.user_attrs[LAST_SEEN] for trial in study._trials()]
+    beaten = threading.Event()
+
+    def beat() -> None:
+        study.still_there()
+        beaten.set()
+
+    with Heartbeat(beat, (), seconds=0.01):
+        assert beaten.wait(20)
+    [after] = [trial.user_attrs[LAST_SEEN] for trial in study._trials()]
+    assert after > before
+
+
+def test_a_heart_goes_on_after_a_storage_failed_once() -> None:
+    beats: list[float] = []
+    beaten = threading.Event()
+
+    def beat() -> None:
+        beats.append(time.monotonic())
+        if len(beats) == 1:
+            raise OSError
+        beaten.set()
+
+    with Heartbeat(beat, (OSError,), seconds=0.01):
+        assert beaten.wait(20)
+    count = len(beats)
+    time.sleep(0.1)
+    assert len(beats) == count  # it has stopped
 
 
 def test_hopeless_settings_are_given_up(tmp_path: Path) -> None:
