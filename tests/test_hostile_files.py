@@ -61,17 +61,11 @@ def test_payloads_run_if_nobody_takes_care(tmp_path: Path) -> None:
 # ------------------------------------------------------- files that are read whole by one function
 
 
-def read_trial(path: Path) -> Any:
-    path.rename(path.parent / "trial-key.json")
-    return TrialStore(path.parent).read("key")
-
-
 READERS: dict[str, Callable[[Path], Any]] = {
     "tree.json": load_tree,
     "searches.jsonl": read_records,
     "searches.jsonl.gz": read_records,
     "tuned.json": lambda path: read_settings(str(path)),
-    "trial.json": read_trial,
     "store/settings.json": lambda path: ChunkStore(path.parent).settings(),
     "scores.npy": lambda path: np.load(path, mmap_mode="r"),
 }
@@ -85,6 +79,13 @@ def test_a_pickle_in_place_of_a_file(name: str, tmp_path: Path, mark: Path) -> N
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     with pytest.raises(REFUSALS):
         READERS[name](path)
+    assert not mark.exists()
+
+
+def test_a_pickle_in_place_of_a_trial(tmp_path: Path, mark: Path) -> None:
+    """It is named, and the setting tried again."""
+    (tmp_path / "trial-key.json").write_bytes(intruders.pickled(mark))
+    assert TrialStore(tmp_path).read("key") is None
     assert not mark.exists()
 
 
