@@ -1,17 +1,16 @@
 """Everything that the translations of a command depend on, by content where files are named."""
 
-import re
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 from fairseq import utils
-from omegaconf import OmegaConf
 
 from fairseq_mcts.cli.generate_config import overrides
 from fairseq_mcts.cli.generate_input import Input
-from fairseq_mcts.data.files import by_content, digest_of_files
+from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.models.checkpoints import require_files
+from fairseq_mcts.subset.named_files import named_files, plain, with_contents
 from fairseq_mcts.subset.options import decoder_of, generator_options
 from fairseq_mcts.work import Settings
 from fairseq_mcts.work.options import threads_of
@@ -47,14 +46,14 @@ def generate_settings(cfg: Any, options: Namespace, task: Any, given: Input) -> 
         "fp16": cfg.common.fp16,
         "seed": cfg.common.seed,
         "decoding": {
-            name: _plain(value)
+            name: plain(value)
             for name, value in decoding.items()
             if name not in (*_NETWORKS, *_WITHOUT_EFFECT)
         },
         "lengths": {name: cfg.task[name] for name in _LENGTHS},
         "text": {
             "post_process": cfg.common_eval.post_process,
-            **{kind: _with_contents(cfg[kind]) for kind in ("bpe", "tokenizer")},
+            **{kind: with_contents(cfg[kind]) for kind in ("bpe", "tokenizer")},
         },
         "json_lines": options.json_lines,
         "chunk_sentences": options.chunk_sentences,
@@ -64,7 +63,7 @@ def generate_settings(cfg: Any, options: Namespace, task: Any, given: Input) -> 
         settings["batch_size"] = cfg.dataset.batch_size
         settings["threads"] = threads_of(options)
     if decoding["search_metric"] is not None:
-        settings["metric_files"] = _named_files(decoding["search_metric"])
+        settings["metric_files"] = named_files(decoding["search_metric"])
     return settings
 
 
@@ -77,30 +76,3 @@ def _digests(name: str, paths: str) -> list[str]:
     files = utils.split_paths(paths)
     require_files(f"--{name.replace('_', '-')}", files)
     return [digest_of_files([Path(path)]) for path in files]
-
-
-def _with_contents(part: Any) -> Any:
-    """The options of a BPE or a tokenizer; files that they name by their content."""
-    if part is None:
-        return None
-    options = OmegaConf.to_container(part, resolve=True)
-    assert isinstance(options, dict)
-    named = {str(name): value for name, value in options.items()}
-    return {name: _plain(value) for name, value in by_content(named).items()}
-
-
-def _named_files(spec: str) -> list[str]:
-    """Digests of the files and folders that the specification of a metric names."""
-    digests = []
-    for part in re.split("[=,]", spec):
-        path = Path(part)
-        if path.is_file():
-            digests.append(digest_of_files([path]))
-        elif path.is_dir():
-            files = sorted(file for file in path.rglob("*") if file.is_file())
-            digests.append(digest_of_files(files))
-    return digests
-
-
-def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -13,6 +13,7 @@ from fairseq_mcts.data.files import digest_of_files
 from fairseq_mcts.metrics import Metric, build_metric
 from fairseq_mcts.models.checkpoints import require_files
 from fairseq_mcts.subset.decoder import Subset
+from fairseq_mcts.subset.named_files import named_files, with_contents
 from fairseq_mcts.subset.options import check_data, check_options, generator_options
 from fairseq_mcts.subset.parsing import parse
 from fairseq_mcts.tuning.grid import Setting
@@ -29,6 +30,7 @@ class Subject:
         self.key = cache(self._key)
         options, self._cfg = parse(make_parser, arguments)
         self.metrics = build_metrics(options.sweep_metric)  # before data are read
+        self._metric_specs: Sequence[str] = options.sweep_metric
         self.objectives = parse_objectives(options.objective, self.metrics)
         self.judge = judge(self.objectives, self.metrics)
         check_data(self._cfg)
@@ -55,9 +57,10 @@ class Subject:
         everything = [
             _digest_of_networks(cfg.common_eval.path, cfg.task.value_path),
             cfg.common_eval.model_overrides,
-            {name: str(value) for name, value in sorted(vars(generator_options(cfg)).items())},
+            {name: str(value) for name, value in sorted(vars(options).items())},
             [cfg.common.seed, cfg.common.fp16],
             [self.sources, self.references],
+        options = generator_options(cfg)
             [metric.signature() for metric in self.metrics],
         ]
         return hashlib.blake2b(json.dumps(everything).encode(), digest_size=8).hexdigest()
@@ -65,6 +68,9 @@ class Subject:
 
 @cache
 def _digest_of_networks(path: str, value_path: str | None) -> str:
+            # files count by their content: one that is replaced makes other translations
+            [_of_files(spec) for spec in (options.search_metric, *self._metric_specs)],
+            [with_contents(cfg[kind]) for kind in ("bpe", "tokenizer")],
     """Differs if a file of --path or --value-path does."""
     files: list[str] = []
     for option, paths in (("--path", path), ("--value-path", value_path)):
@@ -80,6 +86,12 @@ def build_metrics(specs: Sequence[str]) -> list[Metric]:
     for spec in specs:
         try:
             metrics.append(build_metric(spec))
+@cache
+def _of_files(metric: str | None) -> list[str]:
+    """Digests of what the specification of a metric names; folders of encoders are large."""
+    return [] if metric is None else named_files(metric)
+
+
         except (ValueError, OSError, ImportError) as error:
             raise ValueError(f"--sweep-metric {spec}: {error}") from error
     if len({metric.name for metric in metrics}) < len(metrics):
