@@ -52,7 +52,7 @@ def run(arguments: Sequence[str]) -> None:
     from fairseq_mcts.tuning.best import refuse_missing_folder
     from fairseq_mcts.tuning.part_work import PartWork
     from fairseq_mcts.tuning.subject import Subject
-    from fairseq_mcts.tuning.sweepable import sweepable, whole_number_options
+    from fairseq_mcts.tuning.sweepable import sweepable, switches, whole_number_options
     from fairseq_mcts.tuning.trying import Trying
 
     options, _ = parse(make_parser, arguments)
@@ -60,7 +60,7 @@ def run(arguments: Sequence[str]) -> None:
     if options.write_settings is not None:
         refuse_missing_folder(options.write_settings, options.sweep_out)
     engine = make_engine(options)
-    space = parse_options(options.sweep, sweepable(), whole_number_options())
+    space = parse_options(options.sweep, sweepable(), whole_number_options(), switches())
     settings = grid(space) if options.sampler == "grid" else None
     subject = Subject(arguments)
     # a value that some option refuses is found before anything is decoded

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from fairseq_mcts.tuning.ranges import Range, parse_range
 
+#: the values of a switch, which a command line gives or leaves out
+NO, YES = "no", "yes"
+
 #: what is tried of each option: some values, or numbers of a range
 Space = dict[str, Sequence[str] | Range]
 
@@ -20,19 +23,29 @@ class Setting:
 
     def flags(self) -> list[str]:
         """Ready for a command line."""
-        return [part for name, value in self.values for part in (f"--{name}", value)]
+        return [part for name, value in self.values for part in _flag(name, value)]
 
     def __str__(self) -> str:
-        return shlex.join(self.flags())
+        left_out = "".join(f" (no --{name})" for name, value in self.values if value == NO)
+        return f"{shlex.join(self.flags())}{left_out}".lstrip()
+
+
+def _flag(name: str, value: str) -> tuple[str, ...]:
+    if value == NO:
+        return ()
+    return (f"--{name}",) if value == YES else (f"--{name}", value)
 
 
 def parse_options(
-    texts: Sequence[str], known: Mapping[str, Sequence[str]], whole: Collection[str] = ()
+    texts: Sequence[str],
+    known: Mapping[str, Sequence[str]],
+    whole: Collection[str] = (),
+    switches: Collection[str] = (),
 ) -> Space:
     """Reads NAME=VALUE,VALUE,… or NAME=LOW..HIGH, or NAME alone, which takes the values of `known`.
 
     The names are those of `known`, with or without dashes in front; the options in `whole` take
-    whole numbers.
+    whole numbers, those in `switches` yes and no, which no other takes.
     """
     options: Space = {}
     for text in texts:
@@ -48,7 +61,7 @@ def parse_options(
             drawn = parse_range(rest.strip(), whole=name in whole)
         except ValueError as error:
             raise ValueError(f"--sweep {text}: {error}") from None
-        if drawn is not None:
+        if drawn is not None and name not in switches:
             options[name] = drawn
             continue
         values = [value.strip() for value in rest.split(",")] if equals else known[name]
@@ -58,6 +71,10 @@ def parse_options(
             raise ValueError(f"--sweep {text}: expected NAME=VALUE,VALUE,…")
         if len(set(values)) < len(values):
             raise ValueError(f"--sweep {text}: a value is given twice")
+        if name in switches and not {NO, YES}.issuperset(values):
+            raise ValueError(f"--sweep {text}: expected {name}={NO},{YES}")
+        if name not in switches and {NO, YES} & set(values):
+            raise ValueError(f"--sweep {text}: --{name} takes neither {NO} nor {YES}")
         options[name] = values
     return options
 

@@ -28,7 +28,8 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="NAME[=VALUE,…]",
         help="an option of decoding and the values to try, for example lenpen=0.6,1.0; without "
         "values those that its decoder proposes; with --sampler tpe or random also a range of "
-        "numbers, as in mcts-c-puct=0.5..8:log, lenpen=0.2..1.4:0.2 or beam=2..12; may be repeated",
+        "numbers, as in mcts-c-puct=0.5..8:log, lenpen=0.2..1.4:0.2 or beam=2..12; a switch as in "
+        "sr-without-replacement=no,yes; may be repeated",
     )
     group.add_argument(
         "--sweep-metric",

@@ -8,6 +8,7 @@ from fairseq.dataclass.configs import GenerationConfig
 from fairseq_mcts.generators.decoder_flags import decoder_flags
 from fairseq_mcts.generators.decoding_checks import OF_FILES
 from fairseq_mcts.tasks.search_config import search_fields, unset_search_fields
+from fairseq_mcts.tuning.grid import NO, YES
 
 
 def sweepable() -> dict[str, list[str]]:
@@ -16,13 +17,22 @@ def sweepable() -> dict[str, list[str]]:
     defaults.update(unset_search_fields())
     flags = decoder_flags()
     grids = {name: list(map(str, one.info.grid)) for name, one in flags.items()}
-    switches = {name for name, one in flags.items() if one.info.flag_type is bool}
-    switches |= {name for name, default in defaults.items() if default is False}
+    grids.update((name, [NO, YES]) for name in _switches())
+    of_fairseq = {name for name, default in defaults.items() if default is False}
     return {
         name.replace("_", "-"): grids.get(name, [])
         for name in defaults
-        if not name.startswith("_") and name not in switches and name not in OF_FILES
+        if not name.startswith("_") and name not in of_fairseq and name not in OF_FILES
     }
+
+
+def switches() -> set[str]:
+    """Options of decoders that take no value."""
+    return {name.replace("_", "-") for name in _switches()}
+
+
+def _switches() -> list[str]:
+    return [name for name, one in decoder_flags().items() if one.info.flag_type is bool]
 
 
 def whole_number_options() -> set[str]:

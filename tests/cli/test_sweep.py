@@ -9,6 +9,8 @@ import pytest
 
 from fairseq_mcts.cli import sweep
 from fairseq_mcts.metrics.system_output import read_system
+from fairseq_mcts.tuning.grid import Setting
+from fairseq_mcts.tuning.subject import Subject, _of_files
 from tests.generators.conftest import trained  # noqa: F401 - a fixture
 from tests.generators.harness import run_generate
 from tests.generators.trained import Trained
@@ -221,9 +223,52 @@ def test_sampled_settings_go_on_from_a_grid(
     assert capsys.readouterr().out.count("already there") == len(finished)
 
 
+STOCHASTIC = ("--search", "sr", "--sr-samples", "2", "--sweep", "sr-without-replacement=no,yes")
+
+
+@pytest.mark.slow
+def test_switches_are_given_or_left_out(
+    trained: Trained,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sweep.main(arguments(trained, tmp_path, *STOCHASTIC))
+    found = trials(tmp_path)
+    assert sorted(found) == ["", "--sr-without-replacement"]
+    assert found[""]["hypotheses"] != found["--sr-without-replacement"]["hypotheses"]
+    assert re.search(r"^1/2 \(no --sr-without-replacement\): bleu", capsys.readouterr().out, re.M)
+    best = max(found.values(), key=lambda trial: trial["scores"]["bleu"])
+    options = json.loads((tmp_path / "best.json").read_text())["options"]
+    assert options["sr-without-replacement"] is bool(best["flags"])
+
+
+def test_files_count_by_their_content(trained: Trained, tmp_path: Path) -> None:  # noqa: F811
+    codes, encoder = tmp_path / "codes", tmp_path / "encoder"
+    encoder.mkdir()
+    given = arguments(
+        *(trained, tmp_path, "--sweep", "mcts-c-puct=1", "--search", "mcts", "--mcts-leaf"),
+        *("rollout", "--search-metric", f"mlbertscore:model={encoder}"),
+        *("--bpe", "subword_nmt", "--bpe-codes", str(codes)),
+    )
+
+    def key(merge: str, weights: str) -> str:
+        codes.write_text(f"#version: 0.2\n{merge}\n")
+        (encoder / "weights").write_text(weights)
+        _of_files.cache_clear()  # as in another command
+        return Subject(given).key(Setting((("mcts-c-puct", "1"),)))
+
+    keys = [key("a b", "1"), key("a c", "1"), key("a b", "2"), key("a b", "1")]
+    assert keys[3] == keys[0]
+    assert len(set(keys)) == 3
+
+
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
+        (
+            (*STOCHASTIC[:4], "--sr-without-replacement", *STOCHASTIC[4:]),
+            "--sweep sr-without-replacement=no: the command, or its file",
+        ),
         (("--sweep", "beam=1..4"), "--sweep beam=1..4: a grid tries values one by one"),
         (("--sweep", "beam=1", "--trials", "3"), "--trials 3: a grid tries all combinations"),
         (("--sweep", "beam=1", "--parts", "3"), "--parts 3: has no effect without --prune"),

@@ -4,7 +4,13 @@ import pytest
 
 from fairseq_mcts.tuning.grid import Setting, grid, parse_options
 
-KNOWN = {"beam": [], "mcts-c-puct": ["1", "3"], "mcts-backup": ["mean", "max"]}
+SWITCHES = {"sr-without-replacement"}
+KNOWN = {
+    "sr-without-replacement": ["no", "yes"],
+    "beam": [],
+    "mcts-c-puct": ["1", "3"],
+    "mcts-backup": ["mean", "max"],
+}
 
 
 def test_all_combinations_the_last_option_varies_fastest() -> None:
@@ -24,6 +30,16 @@ def test_a_name_alone_takes_the_values_that_its_decoder_proposes() -> None:
     }
 
 
+def test_switches_are_given_or_left_out() -> None:
+    swept = ["sr-without-replacement", "beam=2"]
+    left_out, given = grid(parse_options(swept, KNOWN, switches=SWITCHES))
+    assert given.flags() == ["--sr-without-replacement", "--beam", "2"]
+    assert left_out.flags() == ["--beam", "2"]
+    assert str(given) == "--sr-without-replacement --beam 2"
+    assert str(left_out) == "--beam 2 (no --sr-without-replacement)"
+    assert given != left_out
+
+
 def test_flags_are_ready_for_a_shell() -> None:
     setting = Setting((("search-metric", "a b"), ("beam", "4")))
     assert setting.flags() == ["--search-metric", "a b", "--beam", "4"]
@@ -39,8 +55,11 @@ def test_flags_are_ready_for_a_shell() -> None:
         (["beam="], "--sweep beam=: expected NAME=VALUE,VALUE,…"),
         (["beam=1,,2"], "--sweep beam=1,,2: expected NAME=VALUE,VALUE,…"),
         (["beam=1,2,1"], "--sweep beam=1,2,1: a value is given twice"),
+        (["beam=1,no"], "--sweep beam=1,no: --beam takes neither no nor yes"),
+        (["sr-without-replacement=1"], "=1: expected sr-without-replacement=no,yes"),
+        (["sr-without-replacement=0..1"], "=0..1: expected sr-without-replacement=no,yes"),
     ],
 )
 def test_what_cannot_be_swept_is_named(texts: list[str], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        parse_options(texts, KNOWN)
+        parse_options(texts, KNOWN, switches=SWITCHES)
