@@ -1,16 +1,15 @@
 """What fairseq-mcts-generate translates: a binarised split, or the lines of a text file."""
 
-import gzip
 from collections.abc import Callable, Sequence
-from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from fairseq import utils
 
 from fairseq_mcts.data.loading import split_names
+from fairseq_mcts.data.text_file import TextFile
 
 
 class Rows(NamedTuple):
@@ -77,47 +76,21 @@ class TextLines:
         self, task: Any, path: Path, encode: Callable[[str], str], chunk_rows: int
     ) -> None:
         """`encode` splits a line into symbols; rows are found fast at multiples of `chunk_rows`."""
-        if not path.is_file():
-            raise ValueError(f"--input {path}: no such file")
+        try:
+            self._file = TextFile(path, chunk_rows)
+        except ValueError as error:
+            raise ValueError(f"--input {error}") from error
         self.name = path.name.removesuffix(".gz")
         self.files: Sequence[Path] = [path]
         self._task = task
         self._encode = encode
-        self._chunk_rows = chunk_rows
-        self._path = path
-        self._stream = _open(path)
-        self._lines = 0
-        self._begins = [0]  # where chunks begin, in bytes of the plain text
-        try:
-            for line in self._stream:
-                self._lines += 1
-                if self._lines % chunk_rows == 1 or chunk_rows == 1:
-                    self._begins.append(self._begins[-1])
-                self._begins[-1] += len(line)
-        except (EOFError, OSError) as error:
-            raise ValueError(f"--input {path}: can't be read: {error}") from error
-        if not self._lines:
-            raise ValueError(f"--input {path}: has no lines")
 
     def __len__(self) -> int:
-        return self._lines
+        return len(self._file)
 
     def rows(self, rows: range) -> Rows:
         """See `Input`."""
-        chunk, before = divmod(rows.start, self._chunk_rows)
-        self._stream.seek(self._begins[chunk])
-        found = islice(self._stream, before, before + len(rows))
-        lines = [self._line(row, line) for row, line in zip(rows, found, strict=True)]
+        lines = [line.strip() for line in self._file.lines(rows)]
         tokens, lengths = self._task.get_interactive_tokens_and_lengths(lines, self._encode)
         dataset = self._task.build_dataset_for_inference(tokens, lengths)
         return Rows(dataset, np.arange(len(tokens)), rows.start)
-
-    def _line(self, row: int, line: bytes) -> str:
-        try:
-            return line.decode().strip()
-        except UnicodeDecodeError as error:
-            raise ValueError(f"--input {self._path}: line {row + 1}: {error}") from error
-
-
-def _open(path: Path) -> BinaryIO:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]

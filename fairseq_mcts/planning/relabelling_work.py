@@ -21,6 +21,7 @@ from fairseq_mcts.relabelling.plan import Plan
 from fairseq_mcts.work import Shard, cut
 
 # bytes of a row beside its tokens: length and offset of three sentences, the score, and ROW
+_ROWS_FOR_LENGTHS = 10_000
 _ROW_BYTES = 3 * (4 + 8) + 4 + ROW.itemsize
 
 
@@ -83,9 +84,8 @@ class _Sources:
 
 
 def _batch_rows(plan: Plan, corpus: Corpus) -> int:
-    """How many sources of mean length a batch has."""
-    rows = corpus.rows
-    length = float(np.mean(corpus.sources.sizes[rows.start : rows.stop]))
+    """How many sources of mean length a batch has; the first ones tell, a text may be long."""
+    length = float(np.mean(corpus.lengths(corpus.rows[:_ROWS_FOR_LENGTHS])))
     return plan.limits.sentences or max(int(plan.limits.tokens / length), 1)
 
 
@@ -100,7 +100,7 @@ class _Relabelling:
         begun = time.perf_counter()
         rows, counts = self.labeller.label(batch.corpus, batch.rows, lambda done: None)
         seconds = time.perf_counter() - begun
-        sizes = batch.corpus.sources.sizes[batch.rows.start : batch.rows.stop]
+        sizes = batch.corpus.lengths(batch.rows)
         return BatchCost(
             sentences=len(batch.rows),
             seconds=seconds,

@@ -40,21 +40,34 @@ class Corpus:
         """A digest of all sentences."""
         return digest_of_files(self.files)
 
+    def lengths(self, rows: range) -> npt.NDArray[np.int64]:
+        """Of the sources of these rows, eos counted."""
+        if self.is_text:
+            return np.asarray(self.sources.lengths(rows))
+        return np.asarray(self.sources.sizes[rows.start : rows.stop])
+
     def fitting(self, rows: range, positions: int) -> npt.NDArray[np.int64]:
         """Those of these rows that an encoder of so many positions can read."""
         return rows.start + np.flatnonzero(self._fits(rows, positions))
 
-    def _fits(self, rows: range, positions: int) -> npt.NDArray[np.bool_]:
-        sizes = np.asarray(self.sources.sizes[rows.start : rows.stop])  # [R]
-        least = 2 if self.is_text else 0  # an eos alone is an empty line
-        return (sizes <= positions) & (sizes >= least)
+    def _fits(self, rows: range, positions: int) -> npt.NDArray[np.bool_]:  # [R]
+        sizes = self.lengths(rows)
+        return (sizes <= positions) & (sizes >= self._least)
+
+    @property
+    def _least(self) -> int:
+        return 2 if self.is_text else 0  # an eos alone is an empty line
 
     def refuse_unfit(self, positions: int) -> None:
         """Refuses a corpus with sources that an encoder of so many positions can't read."""
-        rows = self.rows.start + np.flatnonzero(~self._fits(self.rows, positions))
+        doubtful = [self.rows]
+        if self.is_text:
+            doubtful = self.sources.blocks_beyond(self.rows, self._least, positions)
+        unfit = [some.start + np.flatnonzero(~self._fits(some, positions)) for some in doubtful]
+        rows = np.concatenate([*unfit, np.zeros(0, np.int64)])
         if not len(rows):
             return
-        size = self.sources.sizes[rows[0]]
+        [size] = self.lengths(range(rows[0], rows[0] + 1))
         what = f"are longer than the policy's {positions} positions"
         if self.is_text:
             what = f"are empty or {what.removeprefix('are ')}"

@@ -1,6 +1,6 @@
 """Relabelling as work for any engine: a worker loads policy and metric once and labels chunks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from fairseq_mcts.relabelling.corpus import Corpus
 from fairseq_mcts.relabelling.labeller import Labeller
 from fairseq_mcts.relabelling.plan import Data, Plan
 from fairseq_mcts.relabelling.row_matches import RowMatcher
+from fairseq_mcts.relabelling.text_corpus import Extremes
 from fairseq_mcts.work import Advance, Arrays, Chunk
 
 
@@ -35,14 +36,19 @@ class LabellingWork:
         describe: Callable[[], Plan],
         splits: Sequence[str],  # those that are not complete
         opened: tuple[Plan, Data] | None = None,
+        surveys: Mapping[str, Extremes] | None = None,
     ) -> None:
-        """`describe` is sent to workers, who make the plan anew; this process has it `opened`."""
+        """`describe` is sent to workers, who make the plan anew; this process has it `opened`.
+
+        `surveys` of texts, by splits, are sent too: to split all lines takes long.
+        """
         self._describe = describe
         self._splits = splits
         self._opened = opened
+        self._surveys = surveys or {}
 
     def __reduce__(self) -> Any:
-        return LabellingWork, (self._describe, self._splits)
+        return LabellingWork, (self._describe, self._splits, None, self._surveys)
 
     def open(self) -> LabellingMaker:
         """Loads networks; refuses sources that are too long, unless they are to be left out."""
@@ -64,6 +70,8 @@ class LabellingWork:
         labeller = Labeller(makers, metric, data.texts, plan.limits, positions, matcher)
         corpora = {one.split: one for one in data.corpora if one.split in self._splits}
         if not recipe.skip_too_long:
-            for corpus in corpora.values():
+            for split, corpus in corpora.items():
+                if split in self._surveys:
+                    corpus.sources.extremes = self._surveys[split]
                 corpus.refuse_unfit(positions)
         return LabellingMaker(labeller, corpora)

@@ -13,6 +13,7 @@ from fairseq_mcts.relabelling.labelling_work import LabellingWork
 from fairseq_mcts.relabelling.merge import merge
 from fairseq_mcts.relabelling.plan import Data, Folders, Plan
 from fairseq_mcts.relabelling.summary import summary
+from fairseq_mcts.relabelling.text_corpus import Extremes
 from fairseq_mcts.work import (
     Engine,
     Job,
@@ -43,9 +44,12 @@ def relabel(
     """
     data = plan.open()
     todo = _todo(plan, data, shard)
-    work = LabellingWork(describe, [one.names.split for one in todo], (plan, data))
+    is_pending = any(one.job.pending() for one in todo)
+    surveys = _surveys(data) if is_pending and not plan.recipe.skip_too_long else {}
+    splits = [one.names.split for one in todo]
+    work = LabellingWork(describe, splits, (plan, data), surveys)
     with Staff(engine, work) as staff, ExitStack() as locks:
-        if any(one.job.pending() for one in todo):
+        if is_pending:
             staff.workers()
         # nothing is written before everything that can be refused has been
         for one in todo:
@@ -60,6 +64,11 @@ def relabel(
             else:
                 one.job.make_chunks(staff)
                 print(f"{one.names.split}: {shard} is finished; after all shards run with --merge")
+
+
+def _surveys(data: Data) -> dict[str, Extremes]:
+    """How long the lines of texts are, in blocks."""
+    return {one.split: one.sources.survey(one.rows) for one in data.corpora if one.is_text}
 
 
 def _todo(plan: Plan, data: Data, shard: Shard | None) -> list[_SplitJob]:
