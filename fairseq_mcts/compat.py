@@ -6,8 +6,9 @@ without it stays as it is, and a second `apply` finds nothing to do. fairseq's f
 touched. The faults that are mended:
 
 checkpoints-load-safely: torch 2.6 and later refuse every fairseq checkpoint for the Namespace in
-    it, and fairseq's main branch loads them unsafely instead; here safe loading is on with both,
-    the classes that fairseq checkpoints hold are allowed, others are refused by name.
+    it, fairseq's main branch loads them unsafely instead, and so does an older torch; here safe
+    loading is on with all, the classes that fairseq checkpoints hold are allowed where torch can
+    be told so, others are refused by name.
 configurations-are-not-run: some options are Python text, which fairseq runs by `eval` when it
     builds a model: that of a checkpoint could do anything. Literals, which they are, are read as
     such, and all else is refused.
@@ -31,13 +32,11 @@ import collections
 import collections.abc
 import contextlib
 import functools
-import io
 import logging
 import os
 import pickle
 import re
 import sys
-import typing
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -47,6 +46,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from fairseq_mcts.checkpoint_classes import allow_fairseq_checkpoints
+from fairseq_mcts.checkpoint_fit import other_vocabulary
 from fairseq_mcts.literals import NotLiteralError, evaluate
 
 TRUSTED_CHECKPOINTS = "FAIRSEQ_MCTS_TRUSTED_CHECKPOINTS"
@@ -108,45 +109,22 @@ def import_fairseq() -> Any:
 # ---------------------------------------------------------------- checkpoints under safe loading
 
 
-def _checkpoints_are_refused() -> bool:
-    checkpoint = io.BytesIO()
-    torch.save({"args": argparse.Namespace(arch="transformer")}, checkpoint)
-    checkpoint.seek(0)
-    try:
-        torch.load(checkpoint)
-    except pickle.UnpicklingError:
-        return True
-    return False
+def _loads_as_fairseq_does() -> bool:
+    """Whether nobody takes care, and the user has not asked for that by torch's own switch.
 
-
-def _classes_in_fairseq_checkpoints() -> list[Any]:
-    """All that fairseq checkpoints are known to hold beside tensors and plain containers."""
-    from fairseq.distributed.utils import _TensorPlaceholder
-    from omegaconf import DictConfig, ListConfig, base, nodes
-
-    # Command lines: `args` of old checkpoints, `cfg.model` of new ones.
-    classes: list[Any] = [argparse.Namespace]
-    # `cfg` of checkpoints from fairseq 0.10, kept as an OmegaConf tree.
-    classes += [DictConfig, ListConfig, base.Metadata, base.ContainerMetadata]
-    classes += [nodes.AnyNode, nodes.StringNode, nodes.IntegerNode, nodes.FloatNode]
-    classes += [nodes.BooleanNode, collections.defaultdict, dict, list, tuple, str, int, float]
-    classes += [bool, (typing.Any, "typing.Any")]
-    # Sums and counts of the meters (BLEU during validation); numpy 1 has them at another address.
-    classes += [np.ndarray, np.dtype]
-    reconstruct, scalar = np.empty(0).__reduce__()[0], np.float64(0).__reduce__()[0]
-    for package in ("numpy._core", "numpy.core"):
-        classes.append((reconstruct, f"{package}.multiarray._reconstruct"))
-        classes.append((scalar, f"{package}.multiarray.scalar"))
-    classes += [type(np.dtype(kind)) for kind in ("bool", "int32", "int64", "float32", "float64")]
-    # Not in files: what stands for tensors when rank 0 sends a checkpoint to the other ranks.
-    classes.append(_TensorPlaceholder)
-    return classes
-
-
-def _allow_fairseq_checkpoints() -> None:
+    What torch does if nothing is said plays no part: before 2.6 it loads everything, unsafely.
+    """
     from fairseq import checkpoint_utils
 
-    torch.serialization.add_safe_globals(_classes_in_fairseq_checkpoints())
+    load = checkpoint_utils.load_checkpoint_to_cpu
+    asks_for_it = os.environ.get(TORCH_UNSAFE_LOADING, "").lower() in ("1", "y", "yes", "true")
+    return not asks_for_it and not hasattr(load, "__wrapped__")
+
+
+def _load_checkpoints_safely() -> None:
+    from fairseq import checkpoint_utils
+
+    are_allowed = allow_fairseq_checkpoints()
     load = checkpoint_utils.load_checkpoint_to_cpu
 
     @functools.wraps(load)
@@ -155,7 +133,7 @@ def _allow_fairseq_checkpoints() -> None:
             with _safe_loading_unless_trusted(path):
                 state = load(path, *args, **kwargs)
         except pickle.UnpicklingError as error:
-            raise _explained(path, error) from error
+            raise _explained(path, error, are_allowed) from error
         except (EOFError, RuntimeError, LookupError, AttributeError, TypeError) as error:
             raise _damaged(path, error) from error
         except OSError as error:
@@ -194,13 +172,22 @@ def _damaged(path: str, error: Exception) -> DamagedCheckpointError:
     return DamagedCheckpointError(f"{path}: is no whole checkpoint ({what})")
 
 
-def _explained(path: str, error: pickle.UnpicklingError) -> pickle.UnpicklingError:
+#: how torch names what it refuses; before 2.4 by the second of these
+_REFUSED = re.compile(r"(?:GLOBAL `?|nsupported class (?:<class ')?)([\w.]+)")
+
+
+def _explained(
+    path: str, error: pickle.UnpicklingError, are_allowed: bool
+) -> pickle.UnpicklingError:
     """Says which class was refused and what a user who trusts the file can do."""
-    found = re.search(r"GLOBAL (\S+)", str(error))
+    found = _REFUSED.search(str(error))
     if found is None:  # a damaged file rather than a forbidden class
         return _damaged(path, error)
+    why = "which fairseq checkpoints do not contain"
+    if not are_allowed:
+        why = f"and torch {torch.__version__} can't be told what fairseq checkpoints contain"
     return UnsafeCheckpointError(
-        f"{path} holds an object of {found.group(1)}, which fairseq checkpoints do not contain; "
+        f"{path} holds an object of {found.group(1)}, {why}; "
         "loading it could run code from the file. If you trust where the file comes from, allow "
         f"it by name: {TRUSTED_CHECKPOINTS}={path}"
     )
@@ -419,9 +406,29 @@ def _use_the_named_task() -> None:
             others = {name: value for name, value in arg_overrides.items() if name != "task"}
             task = _task_for_checkpoint(filenames[0], arg_overrides["task"], others)
             arg_overrides = others
-        return load(filenames, arg_overrides, task, *args, **kwargs)
+        try:
+            return load(filenames, arg_overrides, task, *args, **kwargs)
+        except RuntimeError as error:
+            _name_what_does_not_fit(filenames, task, error)
+            raise
 
     checkpoint_utils.load_model_ensemble_and_task = load_model_ensemble_and_task
+
+
+def _name_what_does_not_fit(paths: Any, task: Any, error: RuntimeError) -> None:
+    """Raises an error about the checkpoint whose vocabulary is not the task's, if that is it."""
+    from fairseq import checkpoint_utils
+
+    if task is None or "size mismatch" not in str(error):
+        return
+    for path in filter(os.path.isfile, paths):  # parts of a checkpoint have names of their own
+        state = checkpoint_utils.load_checkpoint_to_cpu(path)
+        try:
+            fault = other_vocabulary(state["model"], task)
+        except NotImplementedError:  # a task without dictionaries
+            return
+        if fault is not None:
+            raise ValueError(f"{path}: {fault}") from error
 
 
 def _task_for_checkpoint(path: str, name: str, overrides: dict[str, Any]) -> Any:
@@ -483,7 +490,7 @@ def _log_as_commands_mean_to() -> None:
 
 
 FIXES: tuple[Fix, ...] = (
-    Fix("checkpoints-load-safely", _checkpoints_are_refused, _allow_fairseq_checkpoints),
+    Fix("checkpoints-load-safely", _loads_as_fairseq_does, _load_checkpoints_safely),
     Fix("configurations-are-not-run", _evaluates_text, _read_literals_instead_of_eval),
     Fix("last-batch-is-kept", _batch_by_size_drops_the_rest, _keep_the_last_batch),
     Fix("bf16-without-tpu", _bf16_means_tpu, _train_bf16_on_the_device_there_is),

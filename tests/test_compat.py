@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ import torch
 from omegaconf import OmegaConf
 
 from fairseq_mcts import compat
+
+
+TRUST = compat.TRUSTED_CHECKPOINTS
 
 
 @pytest.fixture(autouse=True)
@@ -145,6 +148,78 @@ def test_damaged_file_is_not_blamed_on_safe_loading(tmp_path: Path) -> None:
         load_checkpoint(str(path))
 
     assert not isinstance(failure.value, compat.UnsafeCheckpointError)
+
+
+@pytest.fixture
+def old_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch before 2.6: it loads everything unless a switch says otherwise."""
+    from fairseq import checkpoint_utils
+
+    load = torch.load
+
+    def load_unsafely(file: Any, *, weights_only: bool | None = None, **options: Any) -> Any:
+        if weights_only is None:
+            weights_only = os.environ.get(compat.TORCH_SAFE_LOADING) == "1"
+        return load(file, weights_only=weights_only, **options)
+
+    monkeypatch.setattr(torch, "load", load_unsafely)
+    unwrapped = checkpoint_utils.load_checkpoint_to_cpu.__wrapped__
+    monkeypatch.setattr(checkpoint_utils, "load_checkpoint_to_cpu", unwrapped)
+
+
+def test_a_torch_that_loads_unsafely_does_so_no_more(tmp_path: Path, old_torch: None) -> None:
+    hostile = save_checkpoint(tmp_path / "evil.pt", extra=Intruder(tmp_path / "trace"))
+    args = argparse.Namespace(task="translation", arch="transformer_tiny")
+    plain = save_checkpoint(tmp_path / "plain.pt", args=args)
+
+    assert "checkpoints-load-safely" in compat.apply()
+
+    with pytest.raises(compat.UnsafeCheckpointError, match="mkdir, which fairseq checkpoints do"):
+        load_checkpoint(hostile)
+    assert not (tmp_path / "trace").exists()
+    assert load_checkpoint(plain)["cfg"].task._name == "translation"
+
+
+@pytest.fixture
+def oldest_torch(old_torch: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """torch before 2.4: it can't be told which classes are harmless."""
+    allowed = torch.serialization.get_safe_globals()
+    torch.serialization.clear_safe_globals()
+    with monkeypatch.context() as patch:
+        patch.delattr(torch.serialization, "add_safe_globals")
+        yield
+    torch.serialization.add_safe_globals(allowed)
+
+
+def test_a_torch_that_can_allow_no_classes_loads_trusted_checkpoints_alone(
+    tmp_path: Path, oldest_torch: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile = save_checkpoint(tmp_path / "evil.pt", extra=Intruder(tmp_path / "trace"))
+    args = argparse.Namespace(task="translation", arch="transformer_tiny")
+    plain = save_checkpoint(tmp_path / "plain.pt", args=args)
+    compat.apply()
+
+    with pytest.raises(compat.UnsafeCheckpointError, match=r"mkdir, and torch \S+ can't be told"):
+        load_checkpoint(hostile)
+    with pytest.raises(compat.UnsafeCheckpointError, match=rf"Namespace, .*{TRUST}={plain}$"):
+        load_checkpoint(plain)
+    assert not (tmp_path / "trace").exists()
+
+    monkeypatch.setenv(TRUST, plain)
+    assert load_checkpoint(plain)["cfg"].task._name == "translation"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Unsupported class argparse.Namespace",  # torch 2.1
+        "Trying to instantiate unsupported class <class 'argparse.Namespace'>",
+        "Unsupported global: GLOBAL argparse.Namespace was not an allowed global by default.",
+    ],
+)
+def test_the_refused_class_is_read_off_the_words_of_every_torch(words: str) -> None:
+    explained = compat._explained("x.pt", pickle.UnpicklingError(words), False)
+    assert str(explained).startswith("x.pt holds an object of argparse.Namespace, ")
 
 
 # ------------------------------------------------------------------- options that are Python text

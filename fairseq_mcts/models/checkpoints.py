@@ -8,6 +8,7 @@ from fairseq import checkpoint_utils
 from fairseq.data import Dictionary, data_utils
 from omegaconf import DictConfig
 
+from fairseq_mcts.checkpoint_fit import other_vocabulary
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.models.whole_config import beside
 
@@ -76,7 +77,7 @@ def load_model(
     require_files(option, [path])
     try:
         state = checkpoint_utils.load_checkpoint_to_cpu(str(path), dict(overrides or {}))
-        fault = _other_vocabulary(state["model"], task)
+        fault = other_vocabulary(state["model"], task)
         if fault is None:
             [model], saved = checkpoint_utils.load_model_ensemble(
                 [str(path)], task=task, state=state
@@ -91,19 +92,6 @@ def load_model(
     if fault is not None:
         raise CheckpointError(f"{option} {path}: {fault}")
     return model, saved
-
-
-def _other_vocabulary(weights: Mapping[str, Any], task: Any) -> str | None:
-    """What tells that the embeddings are not of as many types as the task's dictionaries have."""
-    sides = {"encoder": task.source_dictionary, "decoder": task.target_dictionary}
-    for side, dictionary in sides.items():
-        embeddings = weights.get(f"{side}.embed_tokens.weight")
-        if embeddings is not None and len(embeddings) != len(dictionary):
-            return (
-                f"its {side} has a vocabulary of {len(embeddings)} types, but the dictionary of "
-                f"the data has {len(dictionary)}"
-            )
-    return None
 
 
 def other_dictionary(cfg: Any, task: Any) -> str | None:

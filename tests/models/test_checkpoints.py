@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from fairseq import checkpoint_utils
 from omegaconf import OmegaConf
 
 from fairseq_mcts import compat
@@ -78,6 +79,15 @@ def test_another_vocabulary_is_named_with_its_size(tmp_path: Path) -> None:
     )
     task = ToyTask(toy_task().source_dictionary, make_dictionary(3))
     assert complaint(save(tmp_path), task).startswith("its decoder has a vocabulary of")
+
+
+def test_another_vocabulary_is_named_where_fairseq_loads_the_checkpoint(tmp_path: Path) -> None:
+    """fairseq-generate --path with fairseq's own search."""
+    path, good = save(tmp_path), save(tmp_path, "good.pt")
+    checkpoint_utils.load_model_ensemble_and_task([good], task=toy_task())
+    task = ToyTask(make_dictionary(SOURCE_WORDS + 1), toy_task().target_dictionary)
+    with pytest.raises(ValueError, match=rf"^{path}: its encoder has a vocabulary of \d+ types"):
+        checkpoint_utils.load_model_ensemble_and_task([path], task=task)
 
 
 def test_other_words_in_the_same_number_are_noticed(tmp_path: Path) -> None:
