@@ -7,7 +7,7 @@ truncated data sentences of zeros, and of ids beyond the dictionary an error of 
 import struct
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -78,16 +78,41 @@ def _read_index(path: Path) -> _Index | None:
                 f"{path}: has {size:,} bytes, but {expected:,} are needed for the {count:,} "
                 "sentences it tells of; binarise the data again"
             )
-        sizes = np.fromfile(stream, np.int32, count)
-    return _Index(_code_to_dtype[code], int(sizes.astype(np.int64).sum()))
+        sizes = np.fromfile(stream, np.int32, count)  # [count]
+        dtype = _code_to_dtype[code]
+        _refuse_gaps(path, sizes, stream, np.dtype(dtype).itemsize)
+    return _Index(dtype, int(sizes.sum(dtype=np.int64)))
+
+
+def _refuse_gaps(
+    path: Path, sizes: npt.NDArray[np.int32], places: BinaryIO, itemsize: int
+) -> None:
+    """Sentences lie one behind the other: a place that is not the end of the one before is wrong.
+
+    `places` are the bytes where they begin, which are read a block at a time.
+    """
+    end = 0
+    for first in range(0, len(sizes), _BLOCK):
+        lengths = sizes[first : first + _BLOCK].astype(np.int64) * itemsize
+        ends = end + np.cumsum(lengths)
+        begins = np.fromfile(places, np.int64, len(lengths))
+        wrong = np.flatnonzero((begins != ends - lengths) | (lengths < 0))
+        if len(wrong):
+            raise DamagedDataError(
+                f"{path}: is damaged: sentence {first + wrong[0]:,} does not begin where the one "
+                "before it ends; binarise the data again"
+            )
+        end = int(ends[-1])
 
 
 def _refuse_unknown_ids(path: Path, tokens: npt.NDArray[np.int64], vocabulary: int) -> None:
     for begin in range(0, len(tokens), _BLOCK):
-        highest = int(tokens[begin : begin + _BLOCK].max())
-        if highest >= vocabulary:
+        block = tokens[begin : begin + _BLOCK]
+        lowest, highest = int(block.min()), int(block.max())
+        if lowest < 0 or highest >= vocabulary:
+            wrong = lowest if lowest < 0 else highest
             raise DamagedDataError(
-                f"{path}: holds the token {highest:,}, but its dictionary has {vocabulary:,}; the "
+                f"{path}: holds the token {wrong:,}, but its dictionary has {vocabulary:,}; the "
                 "dictionary is another one, or the file is damaged"
             )
 

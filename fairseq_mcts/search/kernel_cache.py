@@ -33,9 +33,10 @@ def _candidates() -> Iterator[Path]:
             yield Path(base) / "fairseq_mcts"
     with contextlib.suppress(RuntimeError):  # a user without a home directory, as in containers
         yield Path.home() / ".cache" / "fairseq_mcts"
-    shared = Path(tempfile.gettempdir()) / f"fairseq_mcts-{os.getuid()}"
-    if _is_private(shared):
-        yield shared
+    with contextlib.suppress(OSError):  # no place for temporary files, as where nothing is writable
+        shared = Path(tempfile.gettempdir()) / f"fairseq_mcts-{os.getuid()}"
+        if _is_private(shared):
+            yield shared
 
 
 def _is_private(folder: Path) -> bool:
@@ -66,7 +67,7 @@ def _cache_folder() -> Path:
     for folder in _candidates():
         if _is_writable(folder):
             return folder / f"kernels-{_source_digest()}"
-    return Path(tempfile.gettempdir()) / "fairseq_mcts-nowhere"  # compiled in every process
+    return Path(os.devnull) / "fairseq_mcts"  # nowhere: compiled in every process
 
 
 CACHE_FOLDER = _cache_folder()

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 
+from fairseq_mcts.data import token_checks
 from fairseq_mcts.data.token_checks import (
     DamagedDataError,
     check_sentences,
@@ -56,6 +59,29 @@ def test_tokens_beyond_the_dictionary_are_named(prefix: Path) -> None:
     with pytest.raises(DamagedDataError, match=complaint):
         check_sentences(prefix, 299)
     check_sentences(prefix, None)  # where nobody reads all tokens
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_negative_tokens_are_named(tmp_path: Path, dtype: type[np.signedinteger]) -> None:
+    prefix = tmp_path / "test.en-de.en"
+    builder = MMapIndexedDatasetBuilder(str(with_ending(prefix, ".bin")), dtype=dtype)
+    builder.add_item(torch.tensor([7, -1, 2]))
+    builder.finalize(str(with_ending(prefix, ".idx")))
+    with pytest.raises(DamagedDataError, match=r"\.bin: holds the token -1, but its dictionary"):
+        check_sentences(prefix, VOCABULARY)
+
+
+@pytest.mark.parametrize("block", [1, 2, token_checks._BLOCK])
+def test_every_flipped_byte_of_an_index_is_noticed(
+    prefix: Path, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(token_checks, "_BLOCK", block)
+    path = with_ending(prefix, ".idx")
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(DamagedDataError, match=rf"^{prefix}\."):
+            check_sentences(prefix, VOCABULARY)
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"no count\n"])

@@ -151,6 +151,24 @@ def test_where_nothing_can_be_written_kernels_are_compiled_each_time(tmp_path: P
     assert " 42 Counter()" in ended.stdout, ended.stderr
 
 
+def test_without_any_place_for_temporary_files_there_is_no_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container whose root is read-only, and without /tmp."""
+
+    def no_place() -> str:
+        raise FileNotFoundError("No usable temporary directory found")
+
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", no_place)
+    monkeypatch.setattr(kernel_cache.numba_config, "CACHE_DIR", "")
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "file"))
+    folder = kernel_cache._cache_folder()
+    with pytest.raises(OSError):
+        folder.mkdir(parents=True)
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_a_user_without_home_and_name_has_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     """As containers give them: a number that nobody knows, and no HOME."""
