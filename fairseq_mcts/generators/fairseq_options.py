@@ -38,6 +38,7 @@ _NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
     "nbest": (lambda given: given >= 1, "must be at least 1"),
     "beam": (lambda given: given >= 1, "must be at least 1"),
     "min_len": (lambda given: given >= 0, "must not be negative"),
+    "prefix_size": (lambda given: given >= 0, "must be 0 (off) or more"),
     "no_repeat_ngram_size": (lambda given: given >= 0, "must be 0 (off) or more"),
     # products with lengths and powers of them are numbers then
     "max_len_a": (lambda given: abs(given) <= MOST, f"must lie in [-{MOST:,}, {MOST:,}]"),

@@ -115,7 +115,7 @@ def check_command_line(
         dataset = models.task.dataset("valid")
         sample = dataset.collater([dataset[0]])
         size = parsed.generation.prefix_size
-        forced = sample["target"][:, :size] if size > 0 else None
+        forced = sample["target"][:, :size] if size else None
         [hypotheses] = task.inference_step(generator, models.models, sample, prefix_tokens=forced)
     except (ValueError, OSError, ImportError, NotImplementedError) as error:
         _require_named(arguments, str(error), error)

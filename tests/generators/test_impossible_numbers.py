@@ -32,6 +32,7 @@ def setup(trained: Trained) -> Setup:
         ("unkpen", math.nan),
         ("unkpen", math.inf),
         ("no_repeat_ngram_size", -1),
+        ("prefix_size", -1),  # would take all but the last token of each reference
         ("beam", 0),
         ("lenpen", math.nan),
         ("lenpen", 1e308),
