@@ -18,7 +18,6 @@ from omegaconf import OmegaConf
 
 from fairseq_mcts import compat
 
-
 TRUST = compat.TRUSTED_CHECKPOINTS
 
 

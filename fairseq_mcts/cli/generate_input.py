@@ -90,7 +90,10 @@ class TextLines:
 
     def rows(self, rows: range) -> Rows:
         """See `Input`."""
-        lines = [line.strip() for line in self._file.lines(rows)]
+        try:
+            lines = [line.strip() for line in self._file.lines(rows)]
+        except ValueError as error:
+            raise ValueError(f"--input {error}") from error
         tokens, lengths = self._task.get_interactive_tokens_and_lengths(lines, self._encode)
         dataset = self._task.build_dataset_for_inference(tokens, lengths)
         return Rows(dataset, np.arange(len(tokens)), rows.start)

@@ -1,9 +1,13 @@
 """The lines of a text file, plain or compressed, of which only a block is in memory."""
 
 import gzip
+import zlib
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
+
+#: how a file ends that is damaged, compressed or not
+_UNREADABLE = (EOFError, OSError, zlib.error)
 
 
 class TextFile:
@@ -25,8 +29,8 @@ class TextFile:
                 if self._lines % block_rows == 1 or block_rows == 1:
                     self._begins.append(self._begins[-1])
                 self._begins[-1] += len(line)
-        except (EOFError, OSError) as error:
-            raise ValueError(f"{path}: can't be read as text: {error}") from error
+        except _UNREADABLE as error:
+            raise self._unreadable(error) from error
         if not self._lines:
             raise ValueError(f"{path}: has no lines")
 
@@ -36,9 +40,17 @@ class TextFile:
     def lines(self, rows: range) -> list[str]:
         """Some lines that follow one another."""
         block, before = divmod(rows.start, self._block_rows)
-        self._stream.seek(self._begins[block])
-        found = islice(self._stream, before, before + len(rows))
+        try:
+            self._stream.seek(self._begins[block])
+            found = [*islice(self._stream, before, before + len(rows))]
+        except _UNREADABLE as error:
+            raise self._unreadable(error) from error
+        if len(found) < len(rows):
+            raise ValueError(f"{self._path}: has fewer lines than when it was opened")
         return [self._decoded(row, line) for row, line in zip(rows, found, strict=True)]
+
+    def _unreadable(self, error: Exception) -> ValueError:
+        return ValueError(f"{self._path}: can't be read as text: {error}")
 
     def _decoded(self, row: int, line: bytes) -> str:
         try:

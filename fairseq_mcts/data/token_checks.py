@@ -84,9 +84,7 @@ def _read_index(path: Path) -> _Index | None:
     return _Index(dtype, int(sizes.sum(dtype=np.int64)))
 
 
-def _refuse_gaps(
-    path: Path, sizes: npt.NDArray[np.int32], places: BinaryIO, itemsize: int
-) -> None:
+def _refuse_gaps(path: Path, sizes: npt.NDArray[np.int32], places: BinaryIO, itemsize: int) -> None:
     """Sentences lie one behind the other: a place that is not the end of the one before is wrong.
 
     `places` are the bytes where they begin, which are read a block at a time.

@@ -74,20 +74,15 @@ class Labeller:
             of_row = [place for place, several in enumerate(made) for _ in several]
             flat = [row for several in made for row in several]
             texts = [self.texts.target.decode(row.tokens) for row in flat]
-            scores = self._scores(flat, texts, [others[place] for place in of_row])
-        except BadScoreError as error:
-            row = fitting[others.index(error.other)]
-            raise RelabellingError(
-                f"--metric {error.metric}: gives {error.score} for row {row}, {error.what}"
-            ) from error
+            others_of_rows = [others[place] for place in of_row]
+            scores = self._scores(flat, texts, others_of_rows, fitting[of_row])
         except FailedSentenceError as error:
             raise RelabellingError(f"row {fitting[error.place]}: {error.reason}") from error
         samples = [np.array(row.tokens, np.int64) for row in flat]
         sources_of_rows = [sources[place].numpy() for place in of_row]
         matched = MatchedRows(None, 0)
         if self.matcher is not None:
-            of_sources = [others[place] for place in of_row]
-            matched = self.matcher.match(sources_of_rows, samples, of_sources, texts)
+            matched = self.matcher.match(sources_of_rows, samples, others_of_rows, texts)
         scored = ScoredRows(
             TokenRows.of(sources_of_rows),
             TokenRows.of(samples),
@@ -132,7 +127,11 @@ class Labeller:
             raise FailedSentenceError(str(error), places[error.place], error.reason) from error
 
     def _scores(
-        self, rows: Sequence[LabelledRow], texts: Sequence[str], others: Sequence[str]
+        self,
+        rows: Sequence[LabelledRow],
+        texts: Sequence[str],
+        others: Sequence[str],
+        sources: npt.NDArray[np.int64],  # [R] their rows of the corpus
     ) -> Scores:
         """[R]; the metric is asked for those that have none yet."""
         scores = np.array([np.nan if row.score is None else row.score for row in rows], np.float32)
@@ -142,7 +141,13 @@ class Labeller:
             [others[place] for place in missing],
             [rows[place].likelihood for place in missing],
         )
-        scores[missing] = self.metric.score_likely(*asked) if missing else []
+        try:
+            scores[missing] = self.metric.score_likely(*asked) if missing else []
+        except BadScoreError as error:
+            row = sources[missing[next(iter(error.scores))]]
+            raise RelabellingError(
+                f"--metric {error.metric}: gives {error.score} for row {row}, {error.what}"
+            ) from error
         return scores
 
 

@@ -46,6 +46,12 @@ class InputLines:
         """
         numbers: dict[tuple[int, ...], tuple[int, ...]] = {}
         for index in range(len(self.dataset)):
-            tokens = tuple(self.dataset[index]["source"].tolist())
+            tokens = _without_padding(self.dataset[index]["source"].tolist(), pad)
             numbers[tokens] = (*numbers.get(tokens, ()), self._first + index)
-        return [numbers[tuple(row[row != pad].tolist())] for row in src_tokens]
+        return [numbers[_without_padding(row, pad)] for row in src_tokens.tolist()]
+
+
+def _without_padding(tokens: list[int], pad: int) -> tuple[int, ...]:
+    """Not around them: a line may hold the symbol itself, which then stays where it stands."""
+    others = [place for place, token in enumerate(tokens) if token != pad]
+    return tuple(tokens[others[0] : others[-1] + 1]) if others else ()

@@ -27,10 +27,8 @@ def open_storage(url: str) -> Any:
     """The storage of a URL of optuna's, or of journal:FILE."""
     optuna = import_optuna(f"--storage {url}")
     if url.startswith(JOURNAL):
-        from optuna.storages.journal import JournalFileBackend
-
-        return optuna.storages.JournalStorage(JournalFileBackend(url.removeprefix(JOURNAL)))
-    from sqlalchemy.exc import ArgumentError, OperationalError
+        return _open_journal(url, optuna)
+    from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
     waits = {"connect_args": {"timeout": _SECONDS_TO_WAIT}} if url.startswith(_SQLITE) else None
     for last in range(_TRIES):
@@ -41,9 +39,20 @@ def open_storage(url: str) -> Any:
             if last == _TRIES - 1 or "already exists" not in str(error.orig):
                 raise OSError(f"--storage {url}: {error.orig}") from None
             time.sleep(1)
+        except DatabaseError as error:  # SQLite's, of a file that is none or damaged
+            raise OSError(f"--storage {url}: {error.orig}") from None
         except (ArgumentError, ImportError) as error:
             raise ValueError(f"--storage {url}: {error}") from None
     raise AssertionError
+
+
+def _open_journal(url: str, optuna: Any) -> Any:
+    from optuna.storages.journal import JournalFileBackend
+
+    try:
+        return optuna.storages.JournalStorage(JournalFileBackend(url.removeprefix(JOURNAL)))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:  # lines of anything
+        raise ValueError(f"--storage {url}: is no whole journal ({error!r})") from error
 
 
 @contextmanager

@@ -224,6 +224,13 @@ def test_any_rows_of_a_text_are_found(tmp_path: Path, ending: str) -> None:
         assert rows.first_id == begin
 
 
+def test_a_damaged_compressed_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "news.gz"
+    path.write_bytes(gzip.compress(b"one\ntwo\n")[:12] + bytes(200))
+    with pytest.raises(ValueError, match=f"^--input {path}: can't be read as text: "):
+        TextLines(None, path, str, 5)
+
+
 def test_sentences_that_are_too_long_are_named(
     trained: Trained,  # noqa: F811
     tmp_path: Path,

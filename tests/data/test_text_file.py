@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fairseq_mcts.data import text_file
 from fairseq_mcts.data.text_file import TextFile
 
 LINES = [f"line {number}" for number in range(23)]
@@ -50,3 +51,22 @@ def test_what_is_no_text_is_refused_at_once(
 def test_what_lies_behind_the_end_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "text").write_bytes(b"a\nb\n\xff\n")
     assert TextFile(tmp_path / "text", 5, end=2).lines(range(2)) == ["a", "b"]
+
+
+def test_a_damaged_compressed_file_is_named(tmp_path: Path) -> None:
+    text = "".join(f"line {number}\n" for number in range(999)).encode()
+    path = tmp_path / "news.gz"
+    path.write_bytes(whole := gzip.compress(text))
+    opened = TextFile(path, 5)
+    for place in range(10, len(whole), 100):  # behind the header
+        path.write_bytes(whole[:place] + bytes(200))
+        with pytest.raises(ValueError, match=f"^{path}: can't be read as text: "):
+            TextFile(path, 5)
+    path.write_bytes(whole[:10] + bytes(200))  # while it is worked on
+    opened._stream = text_file._open(path)
+    with pytest.raises(ValueError, match=f"^{path}: can't be read as text: "):
+        opened.lines(range(500, 505))
+    path.write_bytes(gzip.compress(text[:70]))
+    opened._stream = text_file._open(path)
+    with pytest.raises(ValueError, match=f"^{path}: has fewer lines than"):
+        opened.lines(range(5, 15))

@@ -257,6 +257,15 @@ def test_a_storage_that_cannot_be_opened_is_named(tmp_path: Path, url: str) -> N
         open_study(tmp_path, storage=url)
 
 
+@pytest.mark.parametrize("url", ["sqlite:///{}/study", "journal:{}/study"])
+@pytest.mark.parametrize("content", [b"no study\n" * 500, b"[1]\n[2]\n", b"{}\n{}\n", b"\xff\n\n"])
+def test_a_damaged_storage_is_named(tmp_path: Path, url: str, content: bytes) -> None:
+    (tmp_path / "study").write_bytes(content)
+    url = url.format(tmp_path)
+    with pytest.raises((ValueError, OSError), match=f"^--storage {url}: "):
+        open_study(tmp_path, storage=url)
+
+
 def test_a_full_disk_is_named_and_the_study_goes_on(tmp_path: Path) -> None:
     """Files may not grow meanwhile, as under a quota."""
     study = open_study(tmp_path, sampler="random", trials=60)
