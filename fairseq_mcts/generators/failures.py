@@ -172,10 +172,21 @@ def _attempt(
         return _TooLarge(memory_reason(error))
 
 
+#: how torch and its libraries say that memory is lacking, where they have no class for it
+_NO_MEMORY = (
+    "can't allocate memory",
+    "not enough memory",
+    "std::bad_alloc",
+    "CUDA error: out of memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "CUDNN_STATUS_ALLOC_FAILED",
+)
+
+
 def is_out_of_memory(error: Exception) -> bool:
     """Whether memory is what was lacking: torch says so of CPUs in words alone."""
     known = (MemoryError, SearchMemoryError, torch.cuda.OutOfMemoryError)
-    return isinstance(error, known) or "can't allocate memory" in str(error)
+    return isinstance(error, known) or any(words in str(error) for words in _NO_MEMORY)
 
 
 def memory_reason(error: Exception) -> str:

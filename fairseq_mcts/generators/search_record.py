@@ -84,9 +84,12 @@ class SearchRecord:
                 _json({"format": FORMAT, "id": number, **entry}) for number in sorted(numbers)
             ]
         data = "".join(f"{line}\n" for line in lines).encode()
-        with self._path.open("ab") as file:
-            # compressed parts one after the other are a compressed file
-            file.write(gzip.compress(data) if self._path.suffix == ".gz" else data)
+        try:
+            with self._path.open("ab") as file:
+                # compressed parts one after the other are a compressed file
+                file.write(gzip.compress(data) if self._path.suffix == ".gz" else data)
+        except OSError as error:
+            raise _no_room(self._path, error) from error
 
     def warnings(self) -> list[str]:
         """What was asked for by number and never came."""
@@ -255,7 +258,11 @@ def make_search_record(
             complain=sentences is not None,
         )
     except OSError as error:
-        raise ValueError(f"--search-record {path}: can't write there: {error}") from error
+        raise _no_room(path, error) from error
+
+
+def _no_room(path: Path | str, error: OSError) -> ValueError:
+    return ValueError(f"--search-record {path}: can't write there: {error}")
 
 
 def _column(numbers: Iterable[float | None]) -> list[float | None]:

@@ -72,8 +72,11 @@ class TreeRecorder:
         for (number, step), (source, snapshot) in self._seen.items():
             tree = self._described(number, source, snapshot)
             path = self._folder / f"sentence-{number}-step-{step:03d}.json"
-            save_tree(tree, path)
-            draw_tree(tree, path.with_suffix(".svg"))
+            try:
+                save_tree(tree, path)
+                draw_tree(tree, path.with_suffix(".svg"))
+            except OSError as error:
+                raise _no_room(self._folder, error) from error
             self._written[number].add(step)
         self._seen.clear()
 
@@ -155,4 +158,8 @@ def make_recorder(
     except ImportError as error:
         raise ImportError(f"--search-trees {folder}: {error}") from error
     except OSError as error:
-        raise ValueError(f"--search-trees {folder}: can't write there: {error}") from error
+        raise _no_room(folder, error) from error
+
+
+def _no_room(folder: Path | str, error: OSError) -> ValueError:
+    return ValueError(f"--search-trees {folder}: can't write there: {error}")

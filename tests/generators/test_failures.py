@@ -218,6 +218,24 @@ class TestRetrying:
         assert [found[1], found[6]] == ["failed: NaN"] * 2
         assert attempts == [[*range(8)], [1], [6], [0, 2, 3, 4, 5, 7]]
 
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "std::bad_alloc",
+            "CUDA error: out of memory\nCUDA kernel errors might be reported later",
+            "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+            "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+            "DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes",
+        ],
+    )
+    def test_memory_is_lacking_in_many_words(self, words: str) -> None:
+        def search(places: Sequence[int], *, ahead: bool) -> list[str]:
+            if len(places) > 1:
+                raise RuntimeError(words)
+            return ["found"]
+
+        assert Retrying[str]().run(3, search, lambda place, failure: "") == ["found"] * 3
+
     def test_other_errors_are_not_hidden(self) -> None:
         def search(places: Sequence[int], *, ahead: bool) -> list[str]:
             raise RuntimeError("a fault of the program")
