@@ -51,12 +51,21 @@ def naming(option: str) -> Iterator[None]:
         raise ValueError(f"{option}: {error}") from error
 
 
+MOST_WORKERS = 4096
+
+
 def refuse_below_one(options: Namespace, *names: str) -> None:
     """Refuses numbers below 1; options that are not given are fine."""
     for name in names:
         given = getattr(options, name)
         if given is not None and given < 1:
             raise ValueError(f"--{name.replace('_', '-')} {given}: must be at least 1")
+
+
+def refuse_impossible_workers(options: Namespace) -> None:
+    """Refuses numbers of workers that no machine or cluster has: each is a process."""
+    refuse_below_one(options, "workers", "cpus_per_worker")
+    refuse_above(MOST_WORKERS, options, "workers")
 
 
 def refuse_above(most: int, options: Namespace, *names: str) -> None:

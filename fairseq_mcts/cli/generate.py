@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
+from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one, refuse_impossible_workers
 from fairseq_mcts.cli.generate_config import PROGRAM, make_parser, parse, refuse_unfit
 from fairseq_mcts.cli.work_options import make_engine, parse_shard
 from fairseq_mcts.register import register
@@ -38,7 +38,8 @@ def run(arguments: Sequence[str]) -> None:
     from fairseq_mcts.work import Job, Shard, Staff, cut, locked, refuse_held
 
     options, cfg = parse(arguments)
-    refuse_below_one(options, "chunk_sentences", "workers", "cpus_per_worker")
+    refuse_below_one(options, "chunk_sentences")
+    refuse_impossible_workers(options)
     refuse_unfit(options, cfg)
     check_data(cfg)
     shard = None if options.shard is None else parse_shard(options.shard)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
+from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one, refuse_impossible_workers
 from fairseq_mcts.cli.relabel_recipe import (
     CHUNK_ROWS,
     folders_of,
@@ -85,7 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with exit_on_errors(PROGRAM):
         parser = make_parser(arguments)
         options = parser.parse_args(arguments)
-        refuse_below_one(options, "num_shards", "chunk_rows", "workers", "cpus_per_worker")
+        refuse_below_one(options, "num_shards", "chunk_rows")
+        refuse_impossible_workers(options)
         refuse_bad_counts(options)
         if options.merge:
             _merge(parser, options)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one
+from fairseq_mcts.cli.errors import exit_on_errors, refuse_below_one, refuse_impossible_workers
 from fairseq_mcts.cli.work_options import make_engine
 from fairseq_mcts.metrics import Metric
 from fairseq_mcts.progress import progress_bar
@@ -99,7 +99,7 @@ def _refuse_unfit(options: argparse.Namespace) -> None:
     from fairseq_mcts.tuning.plots import import_matplotlib
 
     refuse_below_one(options, "sweep_sentences", "trials", "parts")
-    refuse_below_one(options, "workers", "cpus_per_worker")
+    refuse_impossible_workers(options)
     if options.sampler == "grid" and options.trials is not None:
         raise ValueError(f"--trials {options.trials}: a grid tries all combinations; --sampler tpe")
     if options.prune is None and options.parts is not None:

@@ -117,9 +117,12 @@ def _settings(checkpoint: Path) -> Path:
 def _load_local(metric: str, comet: Any, path: Path, encoder: str | None) -> Any:
     import yaml
 
-    settings = yaml.safe_load(_settings(path).read_text(encoding="utf-8"))
+    try:
+        settings = yaml.safe_load(_settings(path).read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{metric}: {_settings(path)} is no YAML: {error}") from error
     classes = comet.models.str2model
-    if settings.get("class_identifier") not in classes:
+    if not isinstance(settings, dict) or settings.get("class_identifier") not in classes:
         raise ValueError(f"{metric}: {_settings(path)} names no model of unbabel-comet")
     changes: dict[str, Any] = {}
     if settings.get("layer_transformation") == "sparsemax_patch":

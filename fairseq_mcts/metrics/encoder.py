@@ -193,8 +193,11 @@ def _weight_files(folder: Path) -> list[Path]:
     """The files with the weights that are there: one, or several and an index of them."""
     found = {folder / name for name in _WEIGHTS if (folder / name).is_file()}
     for index in folder.glob("*.index.json"):
-        parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
-        found |= {index, *(folder / part for part in parts)}
+        try:
+            parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+            found |= {index, *(folder / part for part in parts)}
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise ValueError(f"{index}: is no index of weights ({error!r})") from error
     return sorted(found)
 
 

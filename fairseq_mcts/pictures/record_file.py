@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import zlib
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ def read_records(path: Path) -> dict[int, Record]:
     records: dict[int, Record] = {}
     for number, line in enumerate(data.split(b"\n")[:-1], start=1):
         try:
-            entry = json.loads(line, parse_constant=_refuse_constant)
+            entry = json.loads(line, parse_constant=_refuse_constant, parse_float=_finite)
             if number == 1 and entry.get("format") != FORMAT:
                 return {}
             _check(entry)
@@ -39,6 +40,13 @@ def read_records(path: Path) -> dict[int, Record]:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
+
+
+def _finite(text: str) -> float:
+    """1e999 is infinity, which is written under no other name in JSON."""
+    if math.isinf(number := float(text)):
+        raise ValueError(f"{text} is too large")
+    return number
 
 
 def _check(entry: Any) -> None:

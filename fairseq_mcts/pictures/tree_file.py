@@ -64,12 +64,19 @@ def load_tree(path: Path) -> SearchTree:
         raise ValueError(f'{path}: holds no search tree: its format is not "{FORMAT}"')
     try:
         nodes = tuple(TreeNode(**node) for node in entries["nodes"])
-        sequences = {name: tuple(entries[name]) for name in ("source", "prefix", "chosen")}
+        sequences = {name: _entries(name, entries[name]) for name in ("source", "prefix", "chosen")}
         tree = SearchTree(**{**entries, **sequences, "nodes": nodes})
         _check(tree)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: damaged search tree: {error}") from error
     return tree
+
+
+def _entries(name: str, given: Any) -> tuple[Any, ...]:
+    """Of a list: a text has letters, which are no pieces."""
+    if not isinstance(given, list):
+        raise ValueError(f"{name} is {given!r}")
+    return tuple(given)
 
 
 def _json(entry: Any) -> str:
@@ -78,6 +85,15 @@ def _json(entry: Any) -> str:
 
 def _check(tree: SearchTree) -> None:
     """Refuses what the drawing would stumble over or show wrongly."""
+    kinds = {"sentence": int, "step": int, "choice": str}
+    entries = [(name, getattr(tree, name), kind) for name, kind in kinds.items()]
+    entries += [
+        (name, piece, str) for name in ("source", "prefix") for piece in getattr(tree, name)
+    ]
+    entries += [("chosen", node, int) for node in tree.chosen]
+    for name, entry, kind in entries:
+        if type(entry) is not kind:
+            raise ValueError(f"{name} is or holds {entry!r}")
     for number, node in enumerate(tree.nodes):
         for field in fields(node):
             value = getattr(node, field.name)

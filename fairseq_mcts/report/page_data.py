@@ -108,5 +108,5 @@ def packed_record(record: Record) -> str:
     head["output"] = numbered(record["output"])
     trees = record["steps"] if record["kind"] == "tree" else [record]
     entry = {**head, "trees": [compact(tree) for tree in trees], "pieces": list(pieces)}
-    content = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode()
+    content = json.dumps(entry, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     return base64.b64encode(gzip.compress(content, mtime=0)).decode("ascii")

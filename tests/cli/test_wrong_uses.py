@@ -23,6 +23,7 @@ WRONG = {
     f"generate {NO_MODEL} --out made --search best": "argument --search: invalid choice: 'best'",
     f"generate {NO_MODEL} --out made --mcts-simulations 1.5": "argument --mcts-simulations",
     f"generate {NO_MODEL} --out made --chunk-sentences 0": "--chunk-sentences 0: must be at least",
+    f"generate {NO_MODEL} --out made --workers 100000": "--workers 100000: must be at most 4,096",
     f"generate {NO_MODEL} --out made --user-dir gone": "--user-dir gone: there is no such folder",
     f"generate {NO_MODEL} --out made --bpe sentencepiece": "--bpe sentencepiece: needs "
     "--sentencepiece-model",
@@ -38,6 +39,7 @@ WRONG = {
     f"relabel {NO_MODEL} --out made --metric bleu --bpe subword_nmt --bpe-codes gone": ""
     "--bpe-codes gone: there is no such file",
     f"relabel {NO_MODEL} --out made --metric bleu --user-dir gone": "--user-dir gone: there is no",
+    f"relabel {NO_MODEL} --out made --metric bleu --workers 9999": "--workers 9999: must be at",
     "score": "no system is given: [NAME=]FILE",
     "score gone.txt": "there is no file gone.txt",
     "score text.de --references text.de --metrics best": "--metrics best: unknown metric 'best'",
@@ -49,6 +51,7 @@ WRONG = {
     f"{SWEEP} --sweep lenpen=1 --sweep-metric best": "--sweep-metric best: unknown metric 'best'",
     f"{SWEEP} --sweep lenpen=a..b --sweep-metric bleu": "--sweep lenpen=a..b: 'a' is not a number",
     f"{SWEEP} --sweep lenpen=1 --sweep-metric bleu --sweep-sentences 0": "--sweep-sentences 0",
+    f"{SWEEP} --sweep lenpen=1 --sweep-metric bleu --workers 9999": "--workers 9999: must be at m",
     "report": "required: OUT.html, [NAME=]RUN",
     "report page.txt text.de": "OUT.html page.txt: the name of the page must end in .html",
     "report page.html gone": "there is no file gone",

@@ -161,6 +161,16 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
         build_metric("comet_qe", {"model": str(lonely)})
 
 
+@pytest.mark.parametrize("content", [b"", b"- list", b"class_identifier: other", b"\xff", b"a: ]"])
+def test_damaged_settings_are_named(tmp_path: Path, content: bytes) -> None:
+    checkpoint = tmp_path / "checkpoints" / "model.ckpt"
+    checkpoint.parent.mkdir()
+    checkpoint.touch()
+    (tmp_path / "hparams.yaml").write_bytes(content)
+    with pytest.raises(ValueError, match=r"^comet_qe: .*hparams\.yaml (names no model|is no YAML)"):
+        build_metric("comet_qe", {"model": str(checkpoint)})
+
+
 def test_absent_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "comet", None)
     with pytest.raises(ImportError, match=r"fairseq_mcts\[comet\].*--no-deps unbabel-comet"):

@@ -112,6 +112,18 @@ def test_folder_without_a_model_says_what_is_missing(tmp_path, toy_encoder) -> N
         load_encoder(str(copy))
 
 
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[1]", '{"weight_map": {"a": 1}}', '{"weight_map": 1}']
+)
+def test_a_damaged_index_of_weights_is_named(tmp_path, toy_encoder, content) -> None:
+    copy = tmp_path / "parts"
+    shutil.copytree(toy_encoder, copy)
+    index = copy / "model.safetensors.index.json"
+    index.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=f"{index}: is no index of weights"):
+        load_encoder(str(copy))
+
+
 def test_hub_name_without_a_network_says_how_to_give_a_folder() -> None:
     with pytest.raises(EncoderNotFoundError) as error:
         load_encoder("nobody/never-stored-encoder")

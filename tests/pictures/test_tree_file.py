@@ -69,6 +69,13 @@ def test_the_undamaged_file_is_fine(tmp_path: Path) -> None:
         (damaged(visits=True), "damaged search tree: node 5: visits is True"),
         (damaged(colour="red"), "damaged search tree: .*colour"),
         (damaged(chosen=[1, 6]), "damaged search tree: chosen: node 6 is no child of node 1"),
+        (damaged(source="text"), "damaged search tree: source is 'text'"),
+        (damaged(source=[["a"]]), r"damaged search tree: source is or holds \['a'\]"),
+        (damaged(prefix=[None]), "damaged search tree: prefix is or holds None"),
+        (damaged(step="1"), "damaged search tree: step is or holds '1'"),
+        (damaged(sentence=True), "damaged search tree: sentence is or holds True"),
+        (damaged(choice=3), "damaged search tree: choice is or holds 3"),
+        (damaged(chosen=[1.0]), r"damaged search tree: chosen is or holds 1\.0"),
         (damaged(chosen=[99]), "damaged search tree: chosen: node 99 is no child of node 0"),
     ],
 )
