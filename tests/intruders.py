@@ -37,10 +37,28 @@ def save_configuration(path: Path, mark: Path) -> Path:
     """A checkpoint of allowed classes alone, whose configuration fairseq would run as Python."""
     from fairseq.models.fconv import base_architecture
 
-    layers = f"__import__('os').mkdir({str(mark)!r}) or [(32, 3)]"
-    args = Namespace(arch="fconv", task="translation", encoder_layers=layers)
+    args = Namespace(arch="fconv", task="translation", encoder_layers=_layers(mark))
     base_architecture(args)
     args.max_source_positions = args.max_target_positions = 50
+    return _save_model(path, args)
+
+
+def save_language_model(path: Path, mark: Path) -> Path:
+    """The same of a language model, whose dictionary is beside it."""
+    from fairseq.models.fconv_lm import base_lm_architecture
+
+    data = str(path.parent)
+    args = Namespace(arch="fconv_lm", task="language_modeling", data=data, tokens_per_sample=50)
+    args.decoder_layers = _layers(mark)
+    base_lm_architecture(args)
+    return _save_model(path, args)
+
+
+def _layers(mark: Path) -> str:
+    return f"__import__('os').mkdir({str(mark)!r}) or [(32, 3)]"
+
+
+def _save_model(path: Path, args: Namespace) -> Path:
     state = {
         "args": args,
         "model": {},

@@ -22,8 +22,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from omegaconf import OmegaConf
 
+from fairseq_mcts import compat
+from fairseq_mcts.cli.generate_work import _language_model
 from fairseq_mcts.generators.search_settings import read_settings
+from fairseq_mcts.hub import load
 from fairseq_mcts.pictures.record_file import read_records
 from fairseq_mcts.pictures.tree_file import load_tree
 from fairseq_mcts.tuning.results import TrialStore
@@ -241,6 +245,36 @@ def test_attention_from_a_repository(encoder: Path, key: str, place: str) -> Non
     path.write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(ValueError, match=rf"config\.json has {key} = 'somebody/attention'"):
         score_by(encoder)
+
+
+# -------------------------------------------- configurations that fairseq would run as Python text
+
+NOT_RUN = "which is more than literals"
+
+
+def test_a_configuration_loaded_from_python(tmp_path: Path, mark: Path) -> None:
+    path = intruders.save_configuration(tmp_path / "evaluated.pt", mark)
+    for language in ("en", "de"):
+        (tmp_path / f"dict.{language}.txt").write_text("word 1\n", encoding="utf-8")
+    with pytest.raises(compat.UnsafeCheckpointError, match=NOT_RUN):
+        load(path, data=tmp_path, source_lang="en", target_lang="de")
+    assert not mark.exists()
+
+
+def test_a_configuration_of_a_language_model(tmp_path: Path, mark: Path) -> None:
+    """--lm-path, of fairseq-mcts-generate and, by the same function, of fairseq-generate."""
+    path = intruders.save_language_model(tmp_path / "lm.pt", mark)
+    (tmp_path / "dict.txt").write_text("word 1\n", encoding="utf-8")
+    cfg = OmegaConf.create(
+        {
+            "generation": {"lm_path": str(path)},
+            "task": {"data": str(tmp_path)},
+            "common_eval": {"model_overrides": "{}"},
+        }
+    )
+    with pytest.raises(ValueError, match=f"--lm-path {path}: can't be loaded: .*{NOT_RUN}"):
+        _language_model(cfg)
+    assert not mark.exists()
 
 
 # ------------------------------------------------------------------------------------- no shells
