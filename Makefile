@@ -64,7 +64,7 @@ fuzz: $(INSTALLED) ## random searches, texts and command lines for hours (FUZZ='
 coverage: $(INSTALLED) ## which lines the tests reach; compiled code runs as Python, so it takes hours
 	$(BIN)/python -m tools.coverage --jobs $(JOBS)
 
-mutants: $(INSTALLED) ## spoil the code line by line: do the tests notice? (MUTANTS='search/mbr.py', default: all)
+mutants: $(INSTALLED) ## spoil the code line by line: do the tests notice? (MUTANTS='search/mbr.py --work DIR', default: all)
 	$(BIN)/python -m tools.mutants $(MUTANTS)
 
 format: $(INSTALLED) ## rewrite the code in the project's style
