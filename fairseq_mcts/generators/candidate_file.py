@@ -104,8 +104,9 @@ class CandidateFile:
             raise ValueError(f"--search-json {self._path}: can't write there: {error}") from error
 
 
-def _number(given: float) -> float | None:
-    return given if math.isfinite(given) else None  # JSON has no infinity
+def _number(given: float | None) -> float | None:
+    # JSON has neither infinity nor NaN
+    return given if given is not None and math.isfinite(given) else None
 
 
 def hypothesis_record(one: dict[str, Any], text: TextDecoder, dictionary: Any) -> dict[str, Any]:
@@ -120,8 +121,8 @@ def hypothesis_record(one: dict[str, Any], text: TextDecoder, dictionary: Any) -
         "logprob": _number(logprob),
         "likelihood": likelihood(logprob, len(tokens)),
         "score": _number(float(score)),
-        "value": one.get("value"),
-        "metric": one.get("metric"),
+        "value": _number(one.get("value")),
+        "metric": _number(one.get("metric")),
         "weight": one.get("weight", 1.0),
         "visits": list(one.get("visits", ())),
     }

@@ -42,9 +42,7 @@ class Candidates:
             weights = np.exp(logprobs - logprobs.max())
             return Candidates(distinct, np.arange(len(distinct)), weights)
         weights = np.array([one.weight for one in finished])
-        if not weights.any():  # so improbable that all of them are rounded to 0
-            weights = np.ones(len(finished))
-        return Candidates(distinct, np.array(drawn), weights)
+        return Candidates(distinct, np.array(drawn), usable_weights(weights))
 
     def comparison(self, sentence: int, hypotheses: Indices, references: Indices) -> Comparison:
         """These hypotheses against these, which weigh what all their draws do."""
@@ -166,9 +164,15 @@ class _Pruning:
 
 def expected_utilities(utilities: Float64, weights: Float64) -> Float64:
     """[H] the weighted mean of utilities [H, R] over references with weights [R]."""
+    weights = usable_weights(weights)
     # no product of matrices: it may round equal rows differently, and so decide between equals
     mean: Float64 = (utilities * (weights / weights.sum())).sum(axis=1)
     return mean
+
+
+def usable_weights(weights: Float64) -> Float64:
+    """Weights [R], all of them 1 if they are so small that they are rounded to 0."""
+    return weights if weights.sum() > 0.0 else np.ones(len(weights))
 
 
 def survivors(
@@ -183,7 +187,9 @@ def survivors(
     draws = np.random.default_rng(seed).multinomial(
         count, np.full(count, 1.0 / count), size=RESAMPLINGS
     )  # [B, R] how often each resampling draws each reference
-    of_resampling = draws * weights
+    of_resampling = draws * usable_weights(weights)
+    weightless = ~(of_resampling.sum(axis=1) > 0.0)  # they draw nothing but rounded weights
+    of_resampling[weightless] = draws[weightless]
     of_resampling /= of_resampling.sum(axis=1, keepdims=True)
     means = np.einsum("hr,br->hb", utilities, of_resampling)  # [H, B], equal rows rounded equally
     wins: Float64 = (means >= means[best]).mean(axis=1)

@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 from fairseq_mcts.search import Comparison, OptionError, decode, make_decoder
 from fairseq_mcts.search.mbr import survivors
 from tests.search.compare import run
-from tests.search.reference_mbr import reference_aggregated, reference_mbr
+from tests.search.reference_mbr import (
+    reference_aggregated,
+    reference_mbr,
+    reference_survivors,
+)
 from tests.search.toy_models import ToyModel, ToyProblem, hash_of, toy_problems, unit
 
 many_models = settings(
@@ -106,34 +110,19 @@ def test_mbr(source: str, weights: str, data: st.DataObject) -> None:
     assert len(utility.calls) == utility.batched, "all sentences together"
 
 
+@pytest.mark.parametrize("weights", ["count", "probability"])
 @given(problem=toy_problems(), count=st.integers(1, 20))
 @many_models
-def test_aggregated_references(problem: ToyProblem, count: int) -> None:
+def test_aggregated_references(weights: str, problem: ToyProblem, count: int) -> None:
     utility = ToyUtility(problem, batched=True)
-    options = {"candidates": "sampling", "samples": count, "references": "aggregated"}
+    options = {"samples": count, "references": "aggregated", "weights": weights}
     results, _ = run(problem, search="mbr", epsilon=0.0, n_best=count, metric=utility, **options)
     finished = finished_by(problem, "sampling", count)
     for found, several in zip(results, finished, strict=True):
-        expected = reference_aggregated(several, utility.numbers)
+        by_probability = weights == "probability"
+        expected = reference_aggregated(several, utility.numbers, by_probability=by_probability)
         assert {one.tokens: one.score for one in found} == pytest.approx(expected, abs=1e-9)
         assert found[0].score == max(one.score for one in found)
-
-
-def reference_survivors(utilities: Any, weights: Any, confidence: float, seed: int) -> list[bool]:
-    """The rule word by word: draw as many references again, and count who is as good."""
-    count = len(weights)
-    draws = np.random.default_rng(seed).multinomial(count, [1 / count] * count, size=500)
-
-    def mean(row: Any, repeats: Any) -> float:
-        total = sum(repeats[i] * weights[i] for i in range(count))
-        return float(sum(repeats[i] * weights[i] * row[i] for i in range(count)) / total)
-
-    best = max(range(len(utilities)), key=lambda h: mean(utilities[h], [1] * count))
-    kept = []
-    for row in utilities:
-        wins = sum(mean(row, one) >= mean(utilities[best], one) - 1e-12 for one in draws)
-        kept.append(wins / 500 > 1 - confidence)
-    return kept
 
 
 @given(
