@@ -21,10 +21,13 @@ import jax.numpy as jnp
 import mctx
 import numpy as np
 
+from fairseq_mcts.search import make_decoder
 from fairseq_mcts.search.random_numbers import gumbel
 from tests.search.mctx_trees import FILE, STEPS, Case, Found, next_row, write
 
 SENTENCES = 50  # a case
+SENTENCES_OF_WIDE = 12  # a case in which nodes have many children
+ACTIONS = make_decoder("mcts").options.actions  # unless a case has its own
 NEVER = -1e30  # the logit of a token that is not allowed
 
 
@@ -38,6 +41,20 @@ def make_case(index: int, simulations: int, considered: int, **options: Any) -> 
         policy=("flat", "peaked")[index % 2],
         options={"simulations": simulations, "gumbel_actions": considered, **options},
         seeds=tuple(1000 * index + sentence for sentence in range(SENTENCES)),
+    )
+
+
+def make_wide_case(index: int, simulations: int, vocab: int, **options: Any) -> Case:
+    """With more next tokens than the 16 that the root considers by default."""
+    return Case(
+        name=f"{vocab} tokens, {simulations} simulations"
+        + "".join(f", {name} {value:g}" for name, value in options.items()),
+        vocab=vocab,
+        eos=index % 3,
+        max_len=3 + index % 3,
+        policy=("flat", "peaked")[index % 2],
+        options={"simulations": simulations, "gumbel_actions": 16, **options},
+        seeds=tuple(1000 * index + sentence for sentence in range(SENTENCES_OF_WIDE)),
     )
 
 
@@ -62,6 +79,28 @@ CASES = [
         ]
     )
 ]
+CASES += [
+    make_wide_case(len(CASES) + index, *sizes, **options)
+    for index, (sizes, options) in enumerate(
+        [
+            ((50, 20), {"c_scale": 0.05}),
+            ((50, 20), {"c_scale": 1.0}),
+            ((50, 40), {"c_scale": 0.05, "gumbel_scale": 1.0}),
+            ((100, 32), {"c_scale": 1.0}),
+            ((100, 40), {"c_scale": 1.0, "gumbel_scale": 1.0}),
+            ((100, 24), {"c_scale": 0.05, "actions": 24}),
+            ((300, 20), {"c_scale": 0.05}),
+            ((300, 40), {"c_scale": 0.05}),
+            ((300, 40), {"c_scale": 1.0}),
+        ]
+    )
+]
+
+
+def only_best(logits: np.ndarray, count: int) -> np.ndarray:
+    """Logits [..., V], of which so many are allowed; of equal ones the lower token."""
+    ranks = np.argsort(np.argsort(-logits, axis=-1, kind="stable"), axis=-1)
+    return np.where(ranks < count, logits, NEVER)
 
 
 class MctxSearch:
@@ -70,7 +109,8 @@ class MctxSearch:
     def __init__(self, case: Case) -> None:
         self.case = case
         tables = [case.table(sentence) for sentence in range(len(case.seeds))]
-        self.logits = jnp.asarray(np.stack([logits for logits, _ in tables]))  # [B, R, V]
+        logits = np.stack([logits for logits, _ in tables])  # [B, R, V]
+        self.logits = jnp.asarray(only_best(logits, case.options.get("actions", ACTIONS)))
         self.values = jnp.asarray(np.stack([values for _, values in tables]))  # [B, R]
         self.policy = jax.jit(self._policy)
 
