@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from examples.common.mixes import mixed
+
 PUCT, GUMBEL, CAUTIOUS = "V-MCTS, pUCT", "V-MCTS, Gumbel root", "V-MCTS, cautious values"
 SAMPLES, MIXES, MBR, BASELINE = "S+R", "S+R by a mix", "MBR", "Baseline"
 GROUPS = (PUCT, GUMBEL, CAUTIOUS, SAMPLES, MIXES, MBR, BASELINE)  # as they are shown
@@ -110,10 +112,3 @@ def _minimum_bayes_risk(bertscore: str) -> list[Way]:
         Way(f"mbr-{name}", MBR, ("--search", "mbr", "--search-metric", spec), spec, tuned)
         for name, spec in (("bertscore", bertscore), ("chrf", "chrf"))
     ]
-
-
-def mixed(metric: str, weight: float) -> str:
-    """A metric and the policy's likelihood, which has the rest of the weight."""
-    name, _, options = metric.partition(":")
-    own = [f"{name}.{option}" for option in options.split(",") if option]
-    return ",".join([f"mix:{name}={weight:g}", *own, f"likelihood={1 - weight:.2g}"])

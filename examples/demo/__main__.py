@@ -8,7 +8,7 @@ from examples.common.cost import read_cost
 from examples.common.runner import Runner, run_program
 from examples.common.threads import use_one_thread_each
 from examples.demo.changes import changes, nearest_to_right, shown
-from examples.demo.decoders import BEAM, DECODERS, V_MCTS
+from examples.demo.decoders import BEAM, DECODERS, EXTRA, V_MCTS, Decoder
 from examples.demo.options import make_parser, sizes_of
 from examples.demo.plan import Plan, Sizes
 from examples.demo.results import HeldOut, Judge, table, value_quality
@@ -37,13 +37,14 @@ def main() -> int:
         option = f"--{name.replace('_', '-')}"
         parser.add_argument(option, type=int, default=getattr(Sizes, name), help=what)
     names = [decoder.name for decoder in DECODERS]
+    extra = [decoder.name for decoder in EXTRA]
     parser.add_argument(
         "--decoders",
         nargs="+",
-        choices=names,
+        choices=[*names, *extra],
         default=names,
         metavar="NAME",
-        help="what to decode with (default: %(default)s)",
+        help=f"what to decode with (default: %(default)s; there are also {', '.join(extra)})",
     )
     args = parser.parse_args()
     use_one_thread_each()
@@ -52,11 +53,16 @@ def main() -> int:
 
 def run(args: argparse.Namespace) -> None:
     """Run all stages and report what came out."""
-    decoders = tuple(decoder for decoder in DECODERS if decoder.name in args.decoders)
+    decoders = chosen(args.decoders)
     plan = Plan(args.work, sizes_of(args), decoders, args.seed)
     runner = Runner(args.work, args.at_once)
     runner.run(plan.stages())
     report(plan, runner)
+
+
+def chosen(names: Sequence[str]) -> tuple[Decoder, ...]:
+    """The decoders of these names."""
+    return tuple(decoder for decoder in (*DECODERS, *EXTRA) if decoder.name in names)
 
 
 def report(plan: Plan, runner: Runner) -> None:

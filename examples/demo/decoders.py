@@ -1,4 +1,7 @@
-"""The decoders that the demo compares: the seven of the paper and two that came after it."""
+"""The decoders that the demo compares: the seven of the paper and two that came after it.
+
+More take part if they are asked for: `EXTRA`.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -21,6 +24,8 @@ class Decoder:
     searched_for: str = "likelihood"
     by_metric: bool = False
     """Whether the metric itself scores candidates, which no reference is needed for."""
+    metric_share: float = 1.0
+    """The metric's weight in what scores candidates; the policy's likelihood has the rest."""
     tuned: tuple[str, ...] = ()
     """Options that are tuned on validation sentences, with their values, as --sweep takes them."""
 
@@ -33,6 +38,19 @@ def _by_value(name: str, options: tuple[str, ...], *tuned: str) -> Decoder:
     """A decoder that goes by the value of MLBERTScore."""
     budget = ("--search-budget", BUDGET)
     return Decoder(name, (*options, *budget), "value", "MLBERTScore", tuned=tuned)
+
+
+def _by_samples(name: str, *options: str, metric_share: float = 1.0) -> Decoder:
+    """A decoder that ranks samples by MLBERTScore itself, or by a mix with it."""
+    search = ("--search", "sr", "--sr-rank-by", "metric", *options)
+    budget = ("--search-budget", BUDGET, *FOR_MLBERTSCORE)
+    return Decoder(
+        name,
+        (*search, *budget),
+        searched_for="MLBERTScore",
+        by_metric=True,
+        metric_share=metric_share,
+    )
 
 
 BEAM = Decoder("beam", ("--beam", "5"))
@@ -53,15 +71,7 @@ DECODERS = (
         ("--search", "mcts", "--mcts-root", "gumbel"),
         "mcts-c-scale=0.05,0.1,0.2",
     ),
-    Decoder(
-        "sr-metric",
-        (
-            *("--search", "sr", "--sr-rank-by", "metric"),
-            *("--search-budget", BUDGET, *FOR_MLBERTSCORE),
-        ),
-        searched_for="MLBERTScore",
-        by_metric=True,
-    ),
+    _by_samples("sr-metric"),
     Decoder(
         "mcts-rollout",
         (
@@ -80,4 +90,10 @@ DECODERS = (
         searched_for="chrF",
         tuned=("mbr-temperature=0.5,0.75,1",),
     ),
+)
+
+#: left out unless they are asked for: the demo is to stay within ten minutes
+EXTRA = (
+    _by_samples("sr-distinct", "--sr-without-replacement"),
+    _by_samples("sr-mix", metric_share=0.7),
 )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from examples.common.mixes import mixed
 from examples.common.runner import Stage
 from examples.common.stages import (
     DECODING_PROGRESS,
@@ -259,7 +260,8 @@ class Plan:
         reads: tuple[Stage, ...] = (self._training(decoder),)
         options = decoder.options
         if decoder.by_metric:
-            options += ("--search-metric", self.metric, "--search-post-process", "sentencepiece")
+            metric = mixed(self.metric, decoder.metric_share)
+            options += ("--search-metric", metric, "--search-post-process", "sentencepiece")
             reads += (self.train_encoder(),)
         if decoder.tuned:
             tuning = self.tune(decoder)

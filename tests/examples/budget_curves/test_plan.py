@@ -7,7 +7,8 @@ import pytest
 
 from examples.budget_curves.__main__ import make_parser, make_plan
 from examples.budget_curves.plan import Plan
-from examples.budget_curves.ways import EXTRA, Way, make_ways, mixed
+from examples.budget_curves.ways import EXTRA, Way, make_ways
+from examples.common.mixes import mixed
 from examples.common.runner import Stage
 from fairseq_mcts.metrics import build_metric
 from fairseq_mcts.register import register
