@@ -11,7 +11,7 @@ from typing import Any
 from examples.budget_curves import curves
 from examples.budget_curves.page import make_page
 from examples.budget_curves.plan import Given, Plan, Sizes
-from examples.budget_curves.plots import plot
+from examples.budget_curves.plots import plot, plot_v_mcts
 from examples.budget_curves.scores import Scores
 from examples.budget_curves.ways import EXTRA, make_ways
 from examples.common.runner import Runner, run_program
@@ -64,12 +64,16 @@ def run(args: argparse.Namespace) -> None:
 
 
 def report(title: str, plan: Plan, found: Sequence[curves.Curve]) -> Path:
-    """Write the page and the picture beside it."""
+    """Write the page and the pictures beside it."""
     scores = make_scores(plan, next(curve for curve in found if curve.way == plan.beam))
-    page = plan.work / "RESULTS.md"
-    page.write_text(make_page(title, plan, found, scores), encoding="utf-8")
     shown = [one for one in scores.metrics if one.name in (scores.metrics[0].name, "chrf")]
-    plot(found, scores, shown, plan.work / "curves.svg")
+    pictures = {"curves": plan.work / "curves.svg"}
+    plot(found, scores, shown, pictures["curves"])
+    of_v_mcts = plan.work / "v-mcts.svg"
+    if plot_v_mcts(found, scores, shown, of_v_mcts):
+        pictures["all ways of V-MCTS"] = of_v_mcts
+    page = plan.work / "RESULTS.md"
+    page.write_text(make_page(title, plan, found, scores, pictures), encoding="utf-8")
     return page
 
 

@@ -1,6 +1,7 @@
 """One page about all curves, in Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from examples.budget_curves import tables
 from examples.budget_curves.curves import Curve
@@ -17,7 +18,7 @@ alone. In brackets: p-values by paired bootstrap, of the difference to beam sear
 else is said. A budget is about what the paper charges for an output token; `sr-distinct` has as
 many samples as are charged like those of `sr`.
 
-![curves](curves.svg)
+{pictures}
 """
 GROWTH = "What the greatest budget adds to the best smaller one; p is of that difference."
 CHARGE = "p: of the difference to samples with replacement, charged about the same."
@@ -27,8 +28,14 @@ PROMISES = (
 EVALUATIONS = "Network evaluations per output token: charged by the paper's rule / made."
 
 
-def make_page(title: str, plan: Plan, curves: Sequence[Curve], scores: Scores) -> str:
-    """All tables; the picture lies beside the page."""
+def make_page(
+    title: str,
+    plan: Plan,
+    curves: Sequence[Curve],
+    scores: Scores,
+    pictures: Mapping[str, Path],
+) -> str:
+    """All tables; the pictures, by what they show, lie beside the page."""
     first = scores.metrics[0]
     head = HEAD.format(
         title=title,
@@ -39,6 +46,7 @@ def make_page(title: str, plan: Plan, curves: Sequence[Curve], scores: Scores) -
         budget=plan.sizes.tuning_budget,
         metric=first.name,
         chrf=plan.sizes.chrf_given_up,
+        pictures="\n\n".join(f"![{name}]({path.name})" for name, path in pictures.items()),
     )
     parts = {
         **{metric.name: tables.by_budget(curves, scores, metric) for metric in scores.metrics},

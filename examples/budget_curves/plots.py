@@ -1,40 +1,71 @@
-"""The budget curves as one picture."""
+"""The budget curves as pictures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from examples.budget_curves.curves import Curve
 from examples.budget_curves.scores import Scores
+from examples.budget_curves.ways import V_MCTS
 from fairseq_mcts.metrics import Metric
+
+_WIDTH, _HEIGHT = 3.4, 3.2  # inches of a panel
+_MARKERS = "os^DvP*X"  # one a group, where several share a panel
+
+# what a panel shows, by its title
+Panels = Mapping[str, Sequence[Curve]]
 
 
 def plot(curves: Sequence[Curve], scores: Scores, metrics: Sequence[Metric], path: Path) -> None:
     """A column for each group of ways, a row for each metric; beam search is the dashed line."""
+    groups = dict.fromkeys(one.way.group for one in curves if one is not scores.baseline)
+    panels = {group: [one for one in curves if one.way.group == group] for group in groups}
+    _draw(panels, scores, metrics, path, scale=1.0)
+
+
+def plot_v_mcts(
+    curves: Sequence[Curve], scores: Scores, metrics: Sequence[Metric], path: Path
+) -> bool:
+    """All ways of V-MCTS in one panel for each metric; whether there are any."""
+    shown = [one for one in curves if one.way.group in V_MCTS]
+    if shown:
+        _draw({"V-MCTS": shown}, scores, metrics, path, scale=2.0)
+    return bool(shown)
+
+
+def _draw(
+    panels: Panels, scores: Scores, metrics: Sequence[Metric], path: Path, scale: float
+) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    groups = list(dict.fromkeys(one.way.group for one in curves if one is not scores.baseline))
-    size = (3.4 * len(groups), 3.2 * len(metrics))
+    size = (scale * _WIDTH * len(panels), scale * _HEIGHT * len(metrics))
     figure, axes = pyplot.subplots(
-        len(metrics), len(groups), figsize=size, squeeze=False, sharey="row", layout="constrained"
+        len(metrics), len(panels), figsize=size, squeeze=False, sharey="row", layout="constrained"
     )
     for row, metric in enumerate(metrics):
-        level = metric.report_factor * scores.beam(metric)
-        for column, group in enumerate(groups):
-            axis = axes[row][column]
-            for curve in (one for one in curves if one.way.group == group):
-                height = [
-                    metric.report_factor * scores.score(curve, one, metric) for one in curve.trials
-                ]
-                axis.plot(list(curve.trials), height, "o-", markersize=3, label=curve.way.name)
-            axis.axhline(level, color="grey", linestyle="--", label="beam")
-            axis.set(xscale="log", xlabel="budget")
-            axis.grid(alpha=0.3)
+        for axis, (title, curves) in zip(axes[row], panels.items(), strict=True):
+            _draw_panel(axis, curves, scores, metric)
             if row == 0:
-                axis.set_title(group)
+                axis.set_title(title)
                 axis.legend(fontsize="small")
         axes[row][0].set_ylabel(metric.name)
     figure.savefig(path)
     pyplot.close(figure)
+
+
+def _draw_panel(axis: Any, curves: Sequence[Curve], scores: Scores, metric: Metric) -> None:
+    """A curve for each way."""
+    groups = list(dict.fromkeys(curve.way.group for curve in curves))
+    for curve in curves:
+        height = [metric.report_factor * scores.score(curve, one, metric) for one in curve.trials]
+        marker = _MARKERS[groups.index(curve.way.group)]
+        label = curve.way.name
+        axis.plot(list(curve.trials), height, f"{marker}-", markersize=3, label=label)
+    axis.axhline(
+        metric.report_factor * scores.beam(metric), color="grey", linestyle="--", label="beam"
+    )
+    axis.set(xscale="log", xlabel="budget")
+    axis.grid(alpha=0.3)

@@ -6,7 +6,8 @@ from examples.common.mixes import mixed
 
 PUCT, GUMBEL, CAUTIOUS = "V-MCTS, pUCT", "V-MCTS, Gumbel root", "V-MCTS, cautious values"
 SAMPLES, MIXES, MBR, BASELINE = "S+R", "S+R by a mix", "MBR", "Baseline"
-GROUPS = (PUCT, GUMBEL, CAUTIOUS, SAMPLES, MIXES, MBR, BASELINE)  # as they are shown
+V_MCTS = (PUCT, GUMBEL, CAUTIOUS)
+GROUPS = (*V_MCTS, SAMPLES, MIXES, MBR, BASELINE)  # as they are shown
 
 BACKUPS = ("mean", "max", "bellman", "weighted-max", "power")
 #: backups that are also tried with values below their means: those of the paper

@@ -67,4 +67,5 @@ def test_curves_of_a_small_model(
     sections = re.findall(r"^## (.*)$", page, re.M)
     assert sections[:4] == ["mlbertscore", "bertscore", "bleu", "chrf"]
     assert {"Does it fall?", "A mix and its parts", "What values promise"} <= set(sections)
-    assert (tmp_path / "curves.svg").is_file()
+    for name in ("curves.svg", "v-mcts.svg"):
+        assert (tmp_path / name).is_file() and f"({name})" in page
