@@ -6,6 +6,10 @@ One line a sentence:
      "hypotheses": [{"text": "…", "tokens": ["▁Ein", …], "logprob": -3.2, "likelihood": 0.7,
                      "score": 0.81, "value": null, "metric": 0.81, "weight": 3.0, "visits": []}]}
 
+`weight` says how much a hypothesis counts beside the others: as often as it was drawn, without
+replacement its inclusion weight. Of minimum Bayes risk it is what it counted as a reference; by
+probability that is the model's probability of it over that of the likeliest.
+
 Of fairseq's own beam search there are no counts and no metric, and `score` is what it ranks by. A
 sentence whose search has failed (--skip-failed) has an entry `failed`, which says why; an empty
 translation in its place has null for what it has not.

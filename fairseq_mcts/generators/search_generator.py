@@ -360,11 +360,14 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
     ) -> PrintedHypothesis:
         """A hypothesis in fairseq's form."""
         length = len(hypothesis.tokens)
-        scored = self._decoder.scores_finished
+        value, metric = hypothesis.value, hypothesis.utility
+        if self._decoder.scores_finished:
+            value, metric = None, hypothesis.value
         lines = [] if failed is None else [("F", failed)]
-        if hypothesis.value is not None:
-            lines.append(("M" if scored else "V", f"{hypothesis.value:.6f}"))
-        if hypothesis.score != hypothesis.value:  # else that line has said it
+        for name, number in (("V", value), ("M", metric)):
+            if number is not None:
+                lines.append((name, f"{number:.6f}"))
+        if hypothesis.score not in (value, metric):  # else one of these lines has said it
             lines.append(("R", f"{hypothesis.score:.6f}"))
         if hypothesis.visits:
             lines.append(("N", " ".join(map(str, hypothesis.visits))))
@@ -381,8 +384,8 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
                 "attention": None,
                 "alignment": torch.empty(0),
                 "positional_scores": torch.tensor(hypothesis.positional_logprobs, device=device),
-                "value": None if scored else hypothesis.value,
-                "metric": hypothesis.value if scored else None,
+                "value": value,
+                "metric": metric,
                 "visits": hypothesis.visits,
                 "weight": hypothesis.weight,
                 "search_score": hypothesis.score,

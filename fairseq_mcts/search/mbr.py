@@ -68,7 +68,7 @@ class Candidates:
         """These hypotheses, best first; of equal ones the likelier, then the earlier."""
         drawn = self._totals().tolist()
         scored = [
-            replace(self.hypotheses[place], value=utility, score=utility, weight=drawn[place])
+            replace(self.hypotheses[place], utility=utility, score=utility, weight=drawn[place])
             for place, utility in zip(places.tolist(), utilities.tolist(), strict=True)
         ]
         return sorted(scored, key=lambda one: (-one.score, -one.logprob))

@@ -39,7 +39,10 @@ class Hypothesis:
     """Of the sentence, the same for all its hypotheses."""
     weight: float = 1.0
     """How much it counts in means over the sentence's hypotheses: as often as it was sampled, or
-    without replacement its inclusion weight."""
+    without replacement its inclusion weight. Minimum Bayes risk: how much it counted as a
+    reference."""
+    utility: float | None = None
+    """Minimum Bayes risk: the metric's mean over all references."""
     visits: tuple[int, ...] = ()
     """MCTS: of each token when it was chosen."""
     steps: tuple[Step, ...] = field(default=(), repr=False)

@@ -67,8 +67,10 @@ def assert_same(found: list[dict[str, Any]], expected: list[Hypothesis]) -> None
         positional = one["positional_scores"].numpy()
         np.testing.assert_allclose(positional, other.positional_logprobs, atol=TOLERANCE)
         assert one["score"] == pytest.approx(other.logprob / len(other.tokens), abs=TOLERANCE)
-        value = one["value"] if one["value"] is not None else one["metric"]
-        assert value == pytest.approx(other.value, abs=TOLERANCE)
+        assert one["weight"] == pytest.approx(other.weight, rel=1e-3)
+        said = [number for number in (one["value"], one["metric"]) if number is not None]
+        meant = [number for number in (other.value, other.utility) if number is not None]
+        assert said == pytest.approx(meant, abs=TOLERANCE)
 
 
 @pytest.mark.parametrize("name", DECODERS)
@@ -88,6 +90,7 @@ def assert_identical(found: dict[int, Any], expected: dict[int, Any]) -> None:
             assert one["positional_scores"].equal(other["positional_scores"])
             for key in ("score", "value", "metric", "visits", "search_score", "evaluations"):
                 assert one[key] == other[key], key
+            assert one["weight"] == other["weight"]
 
 
 def tokens(hypotheses: list[dict[str, Any]]) -> list[list[int]]:

@@ -104,7 +104,9 @@ def test_mbr(source: str, weights: str, data: st.DataObject) -> None:
         expected = reference_mbr(finished[index], between, by_probability=weights == "probability")
         assert [one.tokens for one in found] == [tokens for tokens, _ in expected[:n_best]]
         for one, (_, worth) in zip(found, expected, strict=False):
-            assert one.score == one.value == pytest.approx(worth, abs=1e-12)
+        of_source = {one.tokens: one.value for one in finished[index]}
+            assert one.score == one.utility == pytest.approx(worth, abs=1e-12)
+            assert one.value == of_source[one.tokens]
             assert one.evaluations == finished[index][0].evaluations
             assert one.evaluations.made == len(evaluate.asked[index])
     assert len(utility.calls) == utility.batched, "all sentences together"
@@ -261,6 +263,15 @@ def test_refusals() -> None:
 def test_the_worked_example() -> None:
     """Words in common decide: the likeliest sentence has nothing in common with the others."""
     row = {(): [0.0, 0.4, 0.3, 0.3, 0.0], (2,): [0, 0, 0, 0, 1.0], (3,): [0, 0, 0, 0, 1.0]}
+
+def test_when_weights_are_inclusion_weights() -> None:
+    def reports(**options: Any) -> bool:
+        return make_decoder("mbr", options).reports_weights
+
+    assert not reports()
+    assert reports(without_replacement=True)
+    assert not reports(without_replacement=True, weights="probability")
+
 
     def evaluate(sentences: list[int], prefixes: list[tuple[int, ...]]) -> Any:
         rows = [row.get(prefix, [1.0, 0, 0, 0, 0]) for prefix in prefixes]

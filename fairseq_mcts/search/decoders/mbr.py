@@ -173,10 +173,16 @@ class MbrDecoder(Decoder[MbrOptions]):
 
     @property
     def reports_weights(self) -> bool:
-        return self.options.without_replacement
+        # by probability they are no inclusion weights
+        options = self.options
+        return options.without_replacement and options.weights == "count" and self._source is None
 
     @property
     def most_hypotheses(self) -> int | None:
         if self._source is not None:
             return self._source.most_hypotheses
         return int(np.min(self.options.samples))
+    @property
+    def scores_finished(self) -> bool:
+        return False  # the search's own values stay as they are
+
