@@ -205,6 +205,11 @@ def threshold(given: float) -> str | None:
     return None if 0.0 <= given < 1.0 else f"must lie in [0, 1), is {given}"
 
 
+def mass(given: float) -> str | None:
+    """A check of a number in (0, 1]."""
+    return None if 0.0 < given <= 1.0 else f"must lie in (0, 1], is {given}"
+
+
 def switch(text: str) -> bool:
     """What a text says of a switch, for `parse`."""
     if text.lower() not in ("yes", "no", "true", "false"):

@@ -63,6 +63,8 @@ CHANGES: dict[str, tuple[dict[str, Any], Any]] = {
     "mbr_samples": (MBR, 2),
     "mbr_candidates": (MBR, "beam"),
     "mbr_temperature": (MBR, 0.5),
+    "mbr_top_k": (MBR, 2),
+    "mbr_top_p": (MBR, 0.3),
     "mbr_epsilon": (MBR, 0.2),
     "mbr_without_replacement": (MBR, True),
     "mbr_weights": (MBR, "probability"),

@@ -312,6 +312,8 @@ BAD_OPTIONS = [
     ("sr", "top_p", {"top_p": 0.0}),
     ("sr", "top_p", {"top_p": 1.1}),
     ("sr", "top_p", {"top_p": np.nan}),
+    ("mbr", "top_k", {"top_k": -1}),
+    ("mbr", "top_p", {"top_p": 0.0}),
     ("sr", "epsilon", {"epsilon": -0.1}),
     ("sr", "epsilon", {"epsilon": 1.0}),
     ("sr", "rank_by", {"rank_by": "bleu"}),

@@ -85,6 +85,8 @@ def test_mbr(source: str, weights: str, data: st.DataObject) -> None:
     if source == "sampling":
         sampling = {
             "temperature": data.draw(st.sampled_from((0.5, 1.0)), label="temperature"),
+            "top_k": data.draw(st.sampled_from((0, 2)), label="top_k"),
+            "top_p": data.draw(st.sampled_from((1.0, 0.613)), label="top_p"),
             "epsilon": data.draw(st.sampled_from((0.0, 0.0213)), label="epsilon"),
             "seed": data.draw(st.integers(0, 2**31 - 1), label="seed"),
         }
@@ -102,9 +104,9 @@ def test_mbr(source: str, weights: str, data: st.DataObject) -> None:
             return utility.pair(index, one, other)
 
         expected = reference_mbr(finished[index], between, by_probability=weights == "probability")
+        of_source = {one.tokens: one.value for one in finished[index]}
         assert [one.tokens for one in found] == [tokens for tokens, _ in expected[:n_best]]
         for one, (_, worth) in zip(found, expected, strict=False):
-        of_source = {one.tokens: one.value for one in finished[index]}
             assert one.score == one.utility == pytest.approx(worth, abs=1e-12)
             assert one.value == of_source[one.tokens]
             assert one.evaluations == finished[index][0].evaluations
@@ -240,9 +242,11 @@ def test_refusals() -> None:
     for prune in (0.0, 1.0, -0.5):
         with pytest.raises(OptionError, match="prune: must lie between 0 and 1"):
             make_decoder("mbr", {"prune": prune})
-    decoder = make_decoder("mbr", {"candidates": "mcts", "epsilon": 0.1})
-    with pytest.raises(OptionError, match=r"epsilon=0\.1: has no effect with candidates='mcts'"):
-        decoder.refuse_unread({"candidates": "mcts", "epsilon": 0.1})
+    decoder = make_decoder("mbr", {"candidates": "mcts"})
+    for name, value in (("epsilon", 0.1), ("top_k", 3), ("top_p", 0.5)):
+        message = f"{name}={value}: has no effect with candidates='mcts'"
+        with pytest.raises(OptionError, match=message):
+            decoder.refuse_unread({"candidates": "mcts", name: value})
     assert decoder.needs_value and not make_decoder("mbr").needs_value
     assert not make_decoder("mbr", {"candidates": "beam"}).needs_value
     with pytest.raises(OptionError, match="candidates='mbr': can't be its own source"):
@@ -260,10 +264,6 @@ def test_refusals() -> None:
         run(problem, search="mbr", metric=lambda *_: float("nan"), samples=5)
 
 
-def test_the_worked_example() -> None:
-    """Words in common decide: the likeliest sentence has nothing in common with the others."""
-    row = {(): [0.0, 0.4, 0.3, 0.3, 0.0], (2,): [0, 0, 0, 0, 1.0], (3,): [0, 0, 0, 0, 1.0]}
-
 def test_when_weights_are_inclusion_weights() -> None:
     def reports(**options: Any) -> bool:
         return make_decoder("mbr", options).reports_weights
@@ -272,6 +272,10 @@ def test_when_weights_are_inclusion_weights() -> None:
     assert reports(without_replacement=True)
     assert not reports(without_replacement=True, weights="probability")
 
+
+def test_the_worked_example() -> None:
+    """Words in common decide: the likeliest sentence has nothing in common with the others."""
+    row = {(): [0.0, 0.4, 0.3, 0.3, 0.0], (2,): [0, 0, 0, 0, 1.0], (3,): [0, 0, 0, 0, 1.0]}
 
     def evaluate(sentences: list[int], prefixes: list[tuple[int, ...]]) -> Any:
         rows = [row.get(prefix, [1.0, 0, 0, 0, 0]) for prefix in prefixes]

@@ -15,6 +15,8 @@ from fairseq_mcts.search.options import (
     DecoderOptions,
     OptionError,
     at_least_one,
+    at_least_zero,
+    mass,
     option,
     positive,
     refuse_wide_draws,
@@ -28,6 +30,8 @@ from fairseq_mcts.search.scorer import Scorer
 from fairseq_mcts.search.stochastic_beam_search import StochasticBeamSearch
 
 SAMPLING = "sampling"
+# options that other sources of candidates have no use for
+_OF_SAMPLING = ("temperature", "top_k", "top_p", "epsilon", "without_replacement")
 
 
 def _is_source(given: str) -> str | None:
@@ -63,6 +67,18 @@ class MbrOptions(DecoderOptions):
         check=positive,
         instead_of="temperature",
         grid=(0.5, 0.75, 1.0),
+    )
+    top_k: int = option(
+        0,
+        "sample from the k best tokens, of sampling only; 0: all",
+        check=at_least_zero,
+        instead_of="sampling_topk",
+    )
+    top_p: float = option(
+        1.0,
+        "sample from the best tokens that make up this mass, of sampling only",
+        check=mass,
+        instead_of="sampling_topp",
     )
     epsilon: float = option(
         0.02,
@@ -138,12 +154,13 @@ class MbrDecoder(Decoder[MbrOptions]):
     def search(self, run: Run) -> Search:
         if self._source is not None:
             return self._source.search(run)
-        kind = StochasticBeamSearch if self.options.without_replacement else SampleSearch
+        options = self.options
+        kind = StochasticBeamSearch if options.without_replacement else SampleSearch
         return kind(
             run,
-            samples=self.options.samples,
-            temperature=self.options.temperature,
-            sampling=SamplingFilter(epsilon=self.options.epsilon),
+            samples=options.samples,
+            temperature=options.temperature,
+            sampling=SamplingFilter(options.top_k, options.top_p, options.epsilon),
             rank_by="none",
         )
 
@@ -152,7 +169,7 @@ class MbrDecoder(Decoder[MbrOptions]):
         if self._source is None:
             return
         source = ("candidates", self.options.candidates)
-        for name in ("temperature", "epsilon", "without_replacement"):
+        for name in _OF_SAMPLING:
             if name in given:
                 raise OptionError(name, "has no effect with {}", value=given[name], other=source)
 
@@ -172,6 +189,10 @@ class MbrDecoder(Decoder[MbrOptions]):
         return "references" if self.options.references == "aggregated" else None
 
     @property
+    def scores_finished(self) -> bool:
+        return False  # the search's own values stay as they are
+
+    @property
     def reports_weights(self) -> bool:
         # by probability they are no inclusion weights
         options = self.options
@@ -182,7 +203,3 @@ class MbrDecoder(Decoder[MbrOptions]):
         if self._source is not None:
             return self._source.most_hypotheses
         return int(np.min(self.options.samples))
-    @property
-    def scores_finished(self) -> bool:
-        return False  # the search's own values stay as they are
-

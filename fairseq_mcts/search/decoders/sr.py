@@ -11,6 +11,7 @@ from fairseq_mcts.search.options import (
     DecoderOptions,
     at_least_one,
     at_least_zero,
+    mass,
     option,
     positive,
     refuse_wide_draws,
@@ -20,10 +21,6 @@ from fairseq_mcts.search.options import (
 from fairseq_mcts.search.registry import register_decoder
 from fairseq_mcts.search.sample_search import SampleSearch
 from fairseq_mcts.search.stochastic_beam_search import StochasticBeamSearch
-
-
-def _is_mass(given: float) -> str | None:
-    return None if 0.0 < given <= 1.0 else f"must lie in (0, 1], is {given}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +41,7 @@ class SrOptions(DecoderOptions):
     top_p: float = option(
         1.0,
         "sample from the best tokens that make up this mass",
-        check=_is_mass,
+        check=mass,
         instead_of="sampling_topp",
     )
     epsilon: float = option(0.0, "sample no token that is less probable than this", check=threshold)
