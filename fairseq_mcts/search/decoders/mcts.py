@@ -105,7 +105,7 @@ class MctsOptions(DecoderOptions):
         "where q is rescaled to [0, 1]",
         check=not_negative,
         only_with={"root": "gumbel", "below_root": "improved"},
-        grid=(0.01, 0.02, 0.05, 0.1, 0.2),
+        grid=(0.01, 0.02, 0.05, 0.1, 0.2, 1.0),
     )
     c_visit: float = option(
         50.0,
