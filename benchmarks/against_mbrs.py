@@ -7,7 +7,8 @@
 occur more than once (see metric_speed.py). Both sides choose one for each line by chrF, by BLEU,
 and by BERTScore if there is an --encoder; what is compared is the time behind the sampling, from
 the texts to the choice. The package is set as is fastest for it: chrF in compiled code (fastchrf,
-50 times faster than its default), BLEU in as many processes as there are cores.
+50 times faster than its default), BLEU in as many processes as there are cores, whose
+time counts too with --clock cpu.
 """
 
 from __future__ import annotations

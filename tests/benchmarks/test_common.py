@@ -2,6 +2,9 @@
 
 import argparse
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import common
@@ -49,6 +52,13 @@ def test_sides_take_turns_and_the_first_turn_is_not_measured(
     seconds = common.alternate({"a": lambda: work("a"), "b": lambda: work("b")}, options())
     assert turns == ["a", "b"] * 4
     assert seconds == {"a": 3.0, "b": 2.0}
+
+
+def test_the_clock_of_the_processor_counts_processes_that_have_ended() -> None:
+    own, begun = time.process_time(), common.CLOCKS["cpu"]()
+    work = "import time\nwhile time.process_time() < 0.2: pass"
+    subprocess.run([sys.executable, "-c", work], check=True)
+    assert common.CLOCKS["cpu"]() - begun >= 0.2 > time.process_time() - own
 
 
 def test_bad_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
