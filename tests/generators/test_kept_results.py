@@ -90,6 +90,8 @@ def test_results_of_other_settings_are_kept(
         *("--path", str(trained.dual), "--beam", "2", "--results-path", str(tmp_path)),
     )
     assert "generate-valid.txt there was made otherwise: generation.beam was 1, is now 2" in told
+    assert told.splitlines()[-1].startswith("fairseq-generate: error: ")
+    assert "Traceback" not in told
     assert (tmp_path / "generate-valid.txt").read_text(encoding="utf-8") == before
     # its own are made anew, with other batches too
     run_generate(trained, *GIVEN, "--beam", "1", "--batch-size", "1000", results=tmp_path)
