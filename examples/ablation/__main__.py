@@ -16,19 +16,31 @@ from examples.ablation.plan import CELLS, AblationPlan
 from examples.ablation.results import read_result, table
 from examples.common.runner import Runner, run_program
 from examples.common.threads import use_one_thread_each
-from examples.demo.options import make_parser, sizes_of
+from examples.demo.options import make_shared_parser, sizes_of
 from examples.demo.plan import Plan, Sizes
+from fairseq_mcts.command_help import show_defaults
 
 UPDATES = 900
 
 
 def main() -> int:
-    parser = make_parser("python -m examples.ablation", __doc__)
-    parser.add_argument("--policy-updates", type=int, default=Sizes.updates)
-    parser.add_argument("--updates", type=int, default=UPDATES, help="length of each training")
-    args = parser.parse_args()
+    args = make_parser().parse_args()
     use_one_thread_each()
     return run_program("ablation", lambda: run(args))
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """All options of the ablation."""
+    parser = make_shared_parser("python -m examples.ablation", __doc__)
+    lengths = {
+        "policy_updates": ("updates of the policy's training", Sizes.updates),
+        "updates": ("updates of each value's training", UPDATES),
+    }
+    for name, (what, default) in lengths.items():
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, type=int, default=default, metavar="N", help=what)
+    show_defaults(parser)
+    return parser
 
 
 def run(args: argparse.Namespace) -> None:

@@ -54,9 +54,9 @@ class Stage:
     """Folder that belongs to this stage alone; emptied when the command has changed."""
     progress: str = ""
     """Regular expression over the command's output with a group `done` and, unless `total` is
-    given, a group `total`."""
+    given, a group `total`. Without `done`, each line that it matches is one step more."""
     total: int = 0
-    """How many steps `done` counts up to."""
+    """How many steps there are."""
     processes: int = 1
     """That it keeps busy; it waits until there is room for all of them."""
     reads: "tuple[Stage, ...] | None" = None
@@ -221,9 +221,11 @@ def _show(progress: StageProgress, stage: Stage, text: str) -> None:
     found = re.search(stage.progress, text) if stage.progress else None
     if found is None:
         return
-    done = _whole_number(found["done"])
     total = stage.total or _whole_number(found["total"])
-    progress.update(done, total)
+    if "done" in found.groupdict():
+        progress.update(_whole_number(found["done"]), total)
+    else:
+        progress.step(total)
 
 
 def _whole_number(text: str) -> int:

@@ -21,7 +21,9 @@ VALUE_ON_FROZEN_POLICY = (
 #: how far fairseq-generate is, for `Stage.progress`
 DECODING_PROGRESS = r"(?P<done>\d+) / (?P<total>\d+) "
 SWEEP_PROGRESS = r"^(?P<done>\d+)/(?P<total>\d+) --"
-RELABELLING_PROGRESS = r"train: (?P<done>[\d,]+)/(?P<total>[\d,]+) rows"
+RELABELLING_PROGRESS = r"^\S+: (?P<done>[\d,]+)/(?P<total>[\d,]+) rows"
+REPORT_PROGRESS = r"^(?:scoring|testing): (?P<done>[\d,]+)/(?P<total>[\d,]+) "
+_BINARISED = r": \d+ sents, "  # of each file, once it is written
 
 
 def split_into_subwords(corpus: Stage, languages: tuple[str, str], pieces: int, out: Path) -> Stage:
@@ -51,6 +53,8 @@ def binarise(subwords: Stage, languages: tuple[str, str], out: Path) -> Stage:
             *("--joined-dictionary", "--destdir", str(out)),
         ),
         output=out,
+        progress=_BINARISED,
+        total=len(splits) * len(languages),
         reads=(subwords,),
     )
 

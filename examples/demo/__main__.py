@@ -9,9 +9,10 @@ from examples.common.runner import Runner, run_program
 from examples.common.threads import use_one_thread_each
 from examples.demo.changes import changes, nearest_to_right, shown
 from examples.demo.decoders import BEAM, DECODERS, EXTRA, V_MCTS, Decoder
-from examples.demo.options import make_parser, sizes_of
+from examples.demo.options import make_shared_parser, sizes_of
 from examples.demo.plan import Plan, Sizes
 from examples.demo.results import HeldOut, Judge, table, value_quality
+from fairseq_mcts.command_help import show_defaults
 from fairseq_mcts.metrics import Metric, build_metric
 from fairseq_mcts.metrics.system_output import read_lines, read_system
 
@@ -24,18 +25,25 @@ A decoder is judged by the metrics that it does not search for; they may fall as
 
 
 def main() -> int:
-    parser = make_parser("python -m examples.demo", __doc__)
+    args = make_parser().parse_args()
+    use_one_thread_each()
+    return run_program("demo", lambda: run(args))
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """All options of the demo."""
+    parser = make_shared_parser("python -m examples.demo", __doc__)
     lengths = {
-        "updates": "length of training",
-        "encoder_steps": "training of the metric",
-        "value_updates": "training of the value",
-        "value_sources": "that the value learns from",
-        "judged_sources": "that values are judged by",
-        "tuning_sentences": "that decoders are tuned on",
+        "updates": "updates of the policy's training",
+        "encoder_steps": "updates of the training of the metric's encoder",
+        "value_updates": "updates of the value's training",
+        "value_sources": "sources that the value learns from",
+        "judged_sources": "validation sources that values are judged by",
+        "tuning_sentences": "validation sentences that decoders are tuned on",
     }
     for name, what in lengths.items():
         option = f"--{name.replace('_', '-')}"
-        parser.add_argument(option, type=int, default=getattr(Sizes, name), help=what)
+        parser.add_argument(option, type=int, default=getattr(Sizes, name), metavar="N", help=what)
     names = [decoder.name for decoder in DECODERS]
     extra = [decoder.name for decoder in EXTRA]
     parser.add_argument(
@@ -44,11 +52,10 @@ def main() -> int:
         choices=[*names, *extra],
         default=names,
         metavar="NAME",
-        help=f"what to decode with (default: %(default)s; there are also {', '.join(extra)})",
+        help=f"what to decode with (default: {' '.join(names)}; also: {', '.join(extra)})",
     )
-    args = parser.parse_args()
-    use_one_thread_each()
-    return run_program("demo", lambda: run(args))
+    show_defaults(parser)
+    return parser
 
 
 def run(args: argparse.Namespace) -> None:
@@ -78,10 +85,12 @@ def report(plan: Plan, runner: Runner) -> None:
         for decoder in plan.decoders
     }
     judge = Judge(metrics, held_out, outputs.get(BEAM.name))
-    results = [
-        judge.judge(decoder, outputs[decoder.name], read_cost(runner.log(plan.decode(decoder))))
-        for decoder in plan.decoders
-    ]
+    results = judge.judge_all(
+        [
+            (decoder, outputs[decoder.name], read_cost(runner.log(plan.decode(decoder))))
+            for decoder in plan.decoders
+        ]
+    )
     print(f"\n{len(held_out.sources)} test sentences\n{table(results, metrics)}\n{CAPTION}")
     quality = value_quality(runner.log(plan.train_on_completions()))
     print(f"\nthe value, on prefixes of validation samples: {quality}")
@@ -102,12 +111,14 @@ def show_changes(
     texts += [(name, list(outputs[name])) for name in names]
     judges = " and ".join(metric.name for metric in metrics)
     print(f"\n{V_MCTS.name} changed {len(found)} translations of {BEAM.name} search; by both")
-    print(f"{judges} {len(better)} are better and {len(worse)} worse. The best of the better ones:")
+    print(f"{judges} {len(better)} are better and {len(worse)} worse.")
+    if better:
+        print("The best of the better ones:")
     for change in nearest_to_right(better)[:BETTER]:
         print(shown(change, texts))
-    print("The worst loss:")
-    for change in sorted(worse, key=lambda change: sum(change.gains))[:1]:
-        print(shown(change, texts))
+    if worse:
+        print("The worst loss:")
+        print(shown(min(worse, key=lambda change: sum(change.gains)), texts))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from examples.common.stages import (
     DECODING_PROGRESS,
     PLUGIN,
     RELABELLING_PROGRESS,
+    REPORT_PROGRESS,
     SWEEP_PROGRESS,
     VALUE_ON_FROZEN_POLICY,
     binarise,
@@ -304,5 +305,6 @@ class Plan:
                 *(*baseline, "--title", "Demo: English to German", "--max-megabytes", "5"),
             ),
             output=self.page.parent,
+            progress=REPORT_PROGRESS,
             reads=(*(self.decode(decoder) for decoder in self.decoders), self.train_encoder()),
         )

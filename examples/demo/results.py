@@ -12,6 +12,9 @@ from examples.common.training_log import last_validation
 from examples.demo.decoders import Decoder
 from fairseq_mcts.metrics.base import FloatArray, Metric
 from fairseq_mcts.metrics.bootstrap import paired_bootstrap
+from fairseq_mcts.progress import progress_bar
+
+_SILENT_SECONDS = 2.0  # what takes less shows no progress
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,17 @@ class Judge:
         self._metrics = metrics
         self._held_out = held_out
         self._beam = beam
+
+    def judge_all(self, given: Sequence[tuple[Decoder, Sequence[str], Cost]]) -> list[Result]:
+        """The results of decoders with their translations and costs."""
+        results = []
+        with progress_bar(
+            "scoring", len(given), unit="decoders", silent=_SILENT_SECONDS, leave=False
+        ) as bar:
+            for decoder, hypotheses, cost in given:
+                results.append(self.judge(decoder, hypotheses, cost))
+                bar.update()
+        return results
 
     def judge(self, decoder: Decoder, hypotheses: Sequence[str], cost: Cost) -> Result:
         references = self._held_out.references

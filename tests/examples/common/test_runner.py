@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from examples.common.runner import Runner, Stage, StageFailed
+from examples.common.stages import RELABELLING_PROGRESS, REPORT_PROGRESS, binarise
 
 
 def writer(work: Path, name: str, text: str, *, fails: bool = False) -> Stage:
@@ -82,6 +83,32 @@ def test_progress_is_read_from_the_output(
     assert "[1/1] train a model" in shown
     assert "50 of 100" in shown
     assert "100 of 100" in shown
+
+
+@pytest.mark.parametrize(
+    ("progress", "lines", "shown"),
+    [
+        (RELABELLING_PROGRESS, "valid: 20/150 rows (13.3%)\ntrain1: 5,000/5,000 rows", "5,000"),
+        (REPORT_PROGRESS, "testing: 4/24 tests (16.7%)\nscoring: 400/1,500 sentences", "400"),
+    ],
+)
+def test_progress_of_the_commands_is_understood(
+    progress: str, lines: str, shown: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = (sys.executable, "-c", f"print({lines!r})")
+    Runner(tmp_path).run([Stage("a", "a", command, output=tmp_path / "a", progress=progress)])
+    assert f"  a: {shown} of " in capsys.readouterr().out
+
+
+def test_files_that_are_binarised_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage = binarise(writer(tmp_path, "subwords", "1"), ("en", "de"), tmp_path / "binarised")
+    said = "[de] subwords/test.de: 101 sents, 1371 tokens, 0.0% replaced (by <unk>)"
+    code = f"print('[de] Dictionary: 1992 types'); print({said!r}); print({said!r})"
+    Runner(tmp_path).run([replace(stage, command=(sys.executable, "-c", code), reads=())])
+    shown = capsys.readouterr().out
+    assert "  binarise: 2 of 6" in shown
 
 
 def test_a_stage_starts_anew_only_if_something_it_reads_does(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 import examples.custom_metric.length_ratio  # noqa: F401 - registers the metric
 from examples.common.cost import Cost
+from examples.demo import results
 from examples.demo.decoders import Decoder
 from examples.demo.results import HeldOut, Judge, table, value_quality
 from fairseq_mcts.metrics import Metric, build_metric
@@ -51,6 +52,19 @@ def test_a_clear_difference_to_beam_search_has_a_small_p_value() -> None:
     assert p_values[1] is not None
     assert p_values[0] < 0.002
     assert p_values[1] > 0.9
+
+
+def test_scoring_shows_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge, _ = make_judge(beam=None)
+    given = [(Decoder(name, ()), REFERENCES, COST) for name in ("a", "b")]
+    quick = judge.judge_all(given)
+    assert [result.decoder.name for result in quick] == ["a", "b"]
+    assert capsys.readouterr().err == ""  # it took no time
+    monkeypatch.setattr(results, "_SILENT_SECONDS", 0.0)
+    assert judge.judge_all(given) == quick
+    assert "scoring: 2/2 decoders" in capsys.readouterr().err
 
 
 def test_a_lost_line_is_an_error() -> None:
