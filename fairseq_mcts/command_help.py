@@ -25,7 +25,7 @@ class Command(NamedTuple):
 _TEXT = "--bpe sentencepiece --sentencepiece-model sp.model"
 COMMANDS = {
     "generate": Command(
-        "translate a corpus in chunks: killed, the same command goes on",
+        "translate a corpus in chunks; if interrupted, run it again and it continues",
         "DATA --path FILE --out FOLDER [OPTION …]",
         (
             f"data-bin --path value.pt --search mcts --search-budget 50 {_TEXT} --out translated",
