@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairseq_mcts.cli.optimised import read_optimised
 from fairseq_mcts.cli.score_table import Comparison, SystemScores
 from fairseq_mcts.cli.systems import (
     build_metrics,
-    read_optimised,
     read_other_texts,
     read_systems,
 )
@@ -134,7 +134,7 @@ def read_and_check(options: argparse.Namespace) -> Systems:
         raise ValueError(f"--baseline {baseline}: the systems are {', '.join(systems)}")
     texts = read_other_texts(options, systems)
     metrics = build_metrics(options, texts)
-    optimised = read_optimised(options.optimised, list(systems), baseline)
+    optimised = read_optimised(options.optimised, list(systems), baseline, metrics, options.encoder)
     comparison = Comparison(
         metrics=metrics,
         systems={name: SystemScores(optimised.get(name), {}, {}) for name in systems},
@@ -151,7 +151,7 @@ def _demand_independent_metric(comparison: Comparison, metrics_flag: str) -> Non
     for name, system in comparison.systems.items():
         if all(comparison.is_partial(name, metric) for metric in comparison.metrics):
             raise ValueError(
-                f"the decoding of {name} optimised {system.optimised}, and no other judge is asked "
+                f"the decoding of {name} optimised {system.spec}, and no other judge is asked "
                 "for: a system must not be judged by its own metric alone. Add a metric to "
                 f"{metrics_flag}"
             )

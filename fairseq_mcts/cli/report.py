@@ -118,7 +118,7 @@ def make_report(options: argparse.Namespace, systems: Systems) -> Report:
         runs.append(
             ReportedRun(
                 name=name,
-                optimised=scores.optimised,
+                optimised=scores.spec,
                 hypotheses=system.hypotheses,
                 generated=read_generated(system.path),
                 records=find_records(system.path),

@@ -5,6 +5,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from fairseq_mcts.cli.optimised import Optimised
 from fairseq_mcts.metrics import Metric, PairedResult
 
 _MARK = "*"
@@ -14,9 +15,14 @@ _MARK = "*"
 class SystemScores:
     """One system's scores, by the name of the metric."""
 
-    optimised: str | None  # metric that its decoding optimised, "none", or None if not stated
+    optimised: Optimised | None  # by its decoding; None: not stated
     scores: dict[str, float]
     tests: dict[str, PairedResult]  # against the baseline
+
+    @property
+    def spec(self) -> str | None:
+        """The metric that its decoding optimised, "none", or None if not stated."""
+        return None if self.optimised is None else self.optimised.spec
 
 
 @dataclass
@@ -33,10 +39,7 @@ class Comparison:
     def is_partial(self, system: str, metric: Metric) -> bool:
         """Whether the system's decoding optimised `metric`, or another one by the same judge."""
         optimised = self.systems[system].optimised
-        if optimised is None:
-            return False
-        judges = {known.name: known.judge for known in self.metrics}
-        return metric.judge == judges.get(optimised, optimised)
+        return optimised is not None and optimised.touches(metric)
 
 
 def as_text(comparison: Comparison) -> str:
@@ -45,7 +48,7 @@ def as_text(comparison: Comparison) -> str:
     rows = []
     for name, scores in comparison.systems.items():
         cells = [_cell(comparison, name, metric) for metric in comparison.metrics]
-        rows.append([name, *cells, "not stated" if scores.optimised is None else scores.optimised])
+        rows.append([name, *cells, scores.spec or "not stated"])
     table = tabulate(rows, header, tablefmt="plain", disable_numparse=True)
     lines = [table, "", *_notes(comparison), "", "signatures:"]
     lines += [f"  {metric.name}: {metric.signature()}" for metric in comparison.metrics]
@@ -68,7 +71,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         },
         "systems": {
             name: {
-                "optimised": scores.optimised,
+                "optimised": scores.spec,
                 "scores": {
                     metric.name: _json_score(comparison, name, metric)
                     for metric in comparison.metrics

@@ -1,4 +1,4 @@
-"""What commands that compare systems read: outputs, other texts, metrics, what was optimised."""
+"""What commands that compare systems read: outputs, other texts, metrics."""
 
 import argparse
 import sys
@@ -103,20 +103,3 @@ def build_metrics(options: argparse.Namespace, texts: dict[bool, list[str]]) -> 
         given = "--encoder" if options.encoder else "--encoder-layer"
         raise ValueError(f"{given} is given, but none of {', '.join(_ENCODER_METRICS)} is asked")
     return list(metrics.values())
-
-
-def read_optimised(
-    arguments: Sequence[str], systems: Sequence[str], baseline: str
-) -> dict[str, str]:
-    """What each system's decoding optimised; systems of which nothing was said are left out."""
-    optimised: dict[str, str] = {}
-    for argument in arguments:
-        name, metric = split_name(argument)
-        if name and name not in systems:
-            raise ValueError(f"--optimised {argument}: the systems are {', '.join(systems)}")
-        if metric != "none":
-            metric_class(metric)  # refuses unknown names
-        others = [system for system in systems if system != baseline] or list(systems)
-        for system in [name] if name else others:
-            optimised[system] = metric
-    return optimised

@@ -117,6 +117,21 @@ class Metric(ABC):
         """What the verdict rests on; metrics with the same judge are no independent opinions."""
         return self.name
 
+    @property
+    def judges(self) -> frozenset[str]:
+        """Its own judge; of a metric that is made of others, those of all."""
+        return frozenset({self.judge})
+
+    @classmethod
+    def judge_of(cls, options: Mapping[str, Any]) -> str | None:
+        """The judge of a metric with these options of a spec; None: they do not say."""
+        return None
+
+    @classmethod
+    def parts_of(cls, options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """The metrics that one with these options is made of, by name, with their options."""
+        return {cls.name: dict(options)}
+
     def score_likely(
         self, hypotheses: Sequence[str], others: Sequence[str], likelihoods: Sequence[float]
     ) -> list[float]:

@@ -1,11 +1,11 @@
 """BERTScore against the reference, by token vectors of a transformers encoder."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -171,6 +171,12 @@ class BertScore(Metric):
         from fairseq_mcts.metrics.encoder import fingerprint
 
         return fingerprint(self.config.model)
+
+    @classmethod
+    def judge_of(cls, options: Mapping[str, Any]) -> str | None:
+        from fairseq_mcts.metrics.encoder import fingerprint
+
+        return fingerprint(options["model"]) if "model" in options else None
 
     def signature(self) -> str:
         baseline = self.config.baseline_file or self.config.lang

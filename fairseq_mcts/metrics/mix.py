@@ -16,6 +16,7 @@ from fairseq_mcts.metrics.checks import check_compared, check_scores
 from fairseq_mcts.metrics.registry import build_metric, metric_class, register_metric
 
 _COMBINE = "combine"
+_NO_PARTS = "mix: names no metrics; write mix:NAME=WEIGHT,NAME=WEIGHT"
 
 
 @dataclass
@@ -66,7 +67,7 @@ class Mix(Metric):
     def __init__(self, config: MixConfig) -> None:
         super().__init__(config)
         if not config.weights:
-            raise ValueError("mix: names no metrics; write mix:NAME=WEIGHT,NAME=WEIGHT")
+            raise ValueError(_NO_PARTS)
         if config.combine not in ("sum", "min"):
             raise ValueError(f"mix: combine={config.combine!r} must be sum or min")
         for part in config.options.keys() - config.weights.keys():
@@ -140,6 +141,17 @@ class Mix(Metric):
     @property
     def judge(self) -> str:
         return "+".join(part.judge for part in self.parts.values())
+
+    @property
+    def judges(self) -> frozenset[str]:
+        return frozenset().union(*(part.judges for part in self.parts.values()))
+
+    @classmethod
+    def parts_of(cls, options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        given = MixConfig.from_spec(options)
+        if not given["weights"]:
+            raise ValueError(_NO_PARTS)
+        return {name: given["options"].get(name, {}) for name in given["weights"]}
 
     def signature(self) -> str:
         parts = [

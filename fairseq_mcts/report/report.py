@@ -142,11 +142,11 @@ class Report:
         )
 
     def judged_by(self, run: ReportedRun) -> int:
-        """The metric that a run's value is about, if it is stated; else the first."""
-        for number, score in enumerate(run.corpus):
-            if score.is_optimised and run.optimised == self.metrics[number].name:
-                return number
-        return 0
+        """The metric that a run's value is about, or one by the same judge; else the first."""
+        partial = [number for number, score in enumerate(run.corpus) if score.is_optimised]
+        name = (run.optimised or "").partition(":")[0]
+        same = [number for number in partial if self.metrics[number].name == name]
+        return [*same, *partial, 0][0]
 
     def _reference(self, number: int) -> str | None:
         return None if self.references is None else self.references[number]
