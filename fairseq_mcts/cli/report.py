@@ -32,8 +32,8 @@ def make_parser() -> argparse.ArgumentParser:
         nargs="+",
         metavar="[NAME=]RUN",
         help="a decoding: the --results-path of fairseq-generate, or its generate-*.txt; recorded "
-        "searches are found in the same folder. Runs whose names differ only by a number make a "
-        "scaling curve",
+        "searches are found in the same folder. Runs of one decoder whose names differ only by "
+        "a number at the end, and that cost more the greater it is, make a scaling curve",
     )
     add(
         "--metric",

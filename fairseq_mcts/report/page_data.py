@@ -32,6 +32,7 @@ def page_data(report: Report) -> dict[str, Any]:
         ],
         "sources": report.sources,
         "references": report.references,
+        "curves": report.curves,
         "runs": [_run(report, number, run) for number, run in enumerate(report.runs)],
     }
 
@@ -45,7 +46,6 @@ def _run(report: Report, number: int, run: ReportedRun) -> dict[str, Any]:
     return {
         "name": run.name,
         "search": run.search,
-        "family": run.family,
         "optimised": run.optimised,
         "scores": [
             {

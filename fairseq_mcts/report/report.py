@@ -1,12 +1,12 @@
 """What a report is made of: the runs and their scores."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
 from fairseq_mcts.pictures.record_file import Record
+from fairseq_mcts.report.curves import scaling_curves
 from fairseq_mcts.report.generated import Generated
 from fairseq_mcts.report.watch import Losses, find_losses, length_ratio
 
@@ -49,11 +49,6 @@ class ReportedRun:
         """The decoder's name, if it is known."""
         named = [record["search"] for record in self.records.values()]
         return self.generated.search or (named[0] if named else "")
-
-    @property
-    def family(self) -> str:
-        """The name without its numbers: runs of one family differ by their budget."""
-        return re.sub(r"[-_ ]?\d+", "", self.name)
 
     @property
     def charged_per_token(self) -> float | None:
@@ -122,6 +117,11 @@ class Report:
             ]
             for run in self.runs
         ]
+
+    @property
+    def curves(self) -> list[list[int]]:
+        """Numbers of runs that are one decoder at several budgets, the cheapest first."""
+        return scaling_curves(self.runs)
 
     def length_ratio(self, run: ReportedRun) -> float | None:
         """Words of the translations for each word of the references, or of the sources."""

@@ -19,13 +19,7 @@ function drawCost() {
       + `${number(run.charged, 1)} evaluations a token; show its sentences`,
     act: () => showSentences({run: index, metric, sort: byMetric(index, 'gain')}),
   }));
-  const families = new Map();
-  for (const {run, index} of known) {
-    if (run.family === run.name) continue;
-    families.set(run.family, [...(families.get(run.family) ?? []), {run, index}]);
-  }
-  const curves = [...families.values()].filter((members) => members.length > 1)
-    .map((members) => members.sort((one, other) => one.run.charged - other.run.charged));
+  const curves = report.curves.map((members) => members.map((index) => ({run: report.runs[index], index})));
   const lines = curves.map((members) => ({
     colour: runColour(members[0].index),
     points: members.map(({run}) => [run.charged, run.scores[metric].score * factor]),
@@ -44,7 +38,7 @@ function drawCost() {
     html('p', {class: 'note'}, 'A point is a run: click it for its sentences. ',
       curves.length ? `Lines: one decoder at several budgets (${curves.map((members) =>
         members.map(({run}) => run.name).join(', ')).join('; ')}).`
-        : 'Runs whose names differ only by a number are joined to a scaling curve.'));
+        : 'Runs whose names differ only by a number at the end, and cost more with it, are joined to a scaling curve.'));
 }
 
 function drawValues() {
