@@ -291,8 +291,11 @@ class Plan:
 
     def report(self) -> Stage:
         """One page about all decodings, compared with beam search."""
-        searches = [one for one in self.decoders if one.searched_for != "likelihood"]
-        optimised = [f"{one.name}={one.searched_for.lower()}" for one in searches]
+        by_metric = {one.name: one.searched_for.lower() for one in self.decoders}
+        optimised = [
+            f"{name}={'none' if metric == 'likelihood' else metric}"
+            for name, metric in by_metric.items()
+        ]
         baseline = ("--baseline", BEAM.name) if BEAM in self.decoders else ()
         return Stage(
             name="report",
