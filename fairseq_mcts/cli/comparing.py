@@ -24,8 +24,11 @@ _SENTENCES_AT_ONCE = 256  # some batches of an encoder, of which a large one tak
 _SILENT_SECONDS = 5.0  # what takes less shows no progress
 
 
-def add_comparison_options(parser: argparse.ArgumentParser, metrics_flag: str) -> None:
-    """What systems are compared with, and how; `metrics_flag` asks for metrics."""
+def add_comparison_options(
+    parser: argparse.ArgumentParser, metrics_flag: str, system_kind: str
+) -> None:
+    """What systems are compared with, and how; `metrics_flag` asks for metrics, and a system is
+    given as a `system_kind`."""
     add = parser.add_argument
     add("--sources", metavar="FILE", help="sources; default: the S lines of a generate-*.txt")
     add("--references", metavar="FILE", help="references; default: the T lines of a generate-*.txt")
@@ -44,7 +47,7 @@ def add_comparison_options(parser: argparse.ArgumentParser, metrics_flag: str) -
     )
     add("--seed", type=int, default=DEFAULT_SEED, help="of the resampling (default: %(default)s)")
     add("--user-dir", metavar="DIR", help="folder that registers further metrics")
-    parser.set_defaults(program=parser.prog, metrics_flag=metrics_flag)
+    parser.set_defaults(program=parser.prog, metrics_flag=metrics_flag, system_kind=system_kind)
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ def read_and_check(options: argparse.Namespace) -> Systems:
         raise ValueError(f"--resamples {options.resamples}: must not be negative")
     if options.user_dir is not None:
         import_user_dir(options.user_dir)
-    systems = read_systems(options.systems)
+    systems = read_systems(options.systems, options.system_kind)
     baseline = options.baseline or next(iter(systems))
     if baseline not in systems:
         raise ValueError(f"--baseline {baseline}: the systems are {', '.join(systems)}")

@@ -1,11 +1,12 @@
 """fairseq-mcts-report: one page about any number of decodings, and the same as Markdown."""
 
 import argparse
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 from fairseq_mcts.cli.comparing import Systems, add_comparison_options, read_and_check
-from fairseq_mcts.cli.errors import exit_on_errors
+from fairseq_mcts.cli.errors import exit_on_errors, naming
 from fairseq_mcts.cli.report_runs import find_records, resolve_run
 from fairseq_mcts.command_help import in_one_style
 from fairseq_mcts.report.choice import chosen_searches
@@ -60,7 +61,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="recorded searches are taken in until the page is so large, those of the sentences "
         "that changed most first (default: %(default)s)",
     )
-    add_comparison_options(parser, "--metric")
+    add_comparison_options(parser, "--metric", "RUN")
     return in_one_style(parser, "report")
 
 
@@ -71,10 +72,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = make_parser()
     options = parser.parse_args(arguments)
     with exit_on_errors(parser.prog, resumes=False):
-        if options.out.suffix not in (".html", ".htm"):
-            raise ValueError(f"OUT.html {options.out}: the name of the page must end in .html")
+        _check(options)
         for line in write_report(options):
             print(line, flush=True)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """What can be refused before anything is read."""
+    with naming(f"OUT.html {options.out}"):
+        if options.out.suffix not in (".html", ".htm"):
+            raise ValueError("the name of the page must end in .html")
+        for file in (options.out, options.out.with_suffix(".md")):
+            if file.is_dir():
+                raise ValueError(f"can't write there: {file} is a folder")
+        folder = next(one for one in options.out.absolute().parents if one.exists())
+        if not folder.is_dir():
+            raise ValueError(f"can't write there: {folder} is a file")
+    if not 0 <= options.max_megabytes < math.inf:
+        raise ValueError(f"--max-megabytes {options.max_megabytes}: must be a number ≥ 0")
 
 
 def write_report(options: argparse.Namespace) -> list[str]:
@@ -87,10 +102,11 @@ def write_report(options: argparse.Namespace) -> list[str]:
     searches = chosen_searches(report, left)
     recorded = sum(len(run.records) for run in report.runs)
     page = report_page({**data, "numRecorded": recorded}, searches)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(page, encoding="utf-8")
     markdown = options.out.with_suffix(".md")
-    markdown.write_text(as_markdown(report), encoding="utf-8")
+    with naming(f"OUT.html {options.out}: can't write there"):
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(page, encoding="utf-8")
+        markdown.write_text(as_markdown(report), encoding="utf-8")
     lines = [f"{options.out}: {len(page.encode()) / _MEGABYTE:.1f} MB", f"{markdown}"]
     if recorded:
         lines.append(f"{len(searches)} of {recorded} recorded searches are in the page")

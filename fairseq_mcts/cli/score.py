@@ -45,7 +45,7 @@ def make_parser() -> argparse.ArgumentParser:
         "optimised, or 'none'; marked in the table and never the only one shown",
     )
     add("--json", metavar="FILE", help="write the results as JSON too ('-': instead of the table)")
-    add_comparison_options(parser, "--metrics")
+    add_comparison_options(parser, "--metrics", "FILE")
     return in_one_style(parser, "score")
 
 

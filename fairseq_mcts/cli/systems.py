@@ -12,7 +12,8 @@ from fairseq_mcts.metrics.system_output import SystemOutput, read_lines, read_sy
 _ENCODER_METRICS = ("bertscore", "mlbertscore")
 
 
-def read_systems(arguments: Sequence[str]) -> dict[str, SystemOutput]:
+def read_systems(arguments: Sequence[str], kind: str) -> dict[str, SystemOutput]:
+    """The outputs by the names of their systems; complaints call an argument a `kind`."""
     systems: dict[str, SystemOutput] = {}
     for argument in arguments:
         name, path = split_name(argument)
@@ -22,9 +23,13 @@ def read_systems(arguments: Sequence[str]) -> dict[str, SystemOutput]:
             name = Path(path).resolve().parent.name if stem.startswith("generate-") else stem
         if name in systems:
             raise ValueError(f"two systems are called {name}: write NAME=FILE to tell them apart")
-        systems[name] = read_system(path)
+        with naming(f"{kind} {argument}"):
+            systems[name] = read_system(path)
         if not systems[name].hypotheses:
-            raise ValueError(f"{path} is empty")
+            raise ValueError(
+                f"{kind} {argument}: {path} is empty; it must hold a translation a line, or be the "
+                "output of fairseq-generate"
+            )
     return systems
 
 
@@ -47,8 +52,9 @@ def read_other_texts(
     for privileged, name in ((False, "sources"), (True, "references")):
         path = getattr(options, name)
         if path is not None:
-            texts[privileged] = read_lines(path)
-            counts[path] = len(texts[privileged])
+            with naming(f"--{name} {path}"):
+                texts[privileged] = read_lines(path)
+            counts[f"--{name} {path}"] = len(texts[privileged])
         elif (carried := _carried(name, systems)) is not None:
             texts[privileged] = carried
     if options.references is None and any("<<unk>>" in line for line in texts.get(True, [])):
@@ -59,7 +65,10 @@ def read_other_texts(
         )
     if len(set(counts.values())) > 1:
         listing = ", ".join(f"{path}: {count}" for path, count in counts.items())
-        raise ValueError(f"the files differ in their number of sentences ({listing})")
+        raise ValueError(
+            f"the files differ in their number of sentences ({listing}): all must be of the same "
+            "test set, with one sentence a line"
+        )
     return texts
 
 

@@ -34,6 +34,12 @@ def _head(report: Report) -> str:
             f"{_MARK} the decoding optimised this metric, or one by the same judge: judge it by "
             "the other columns."
         )
+    lines.append(
+        "charged and made: network evaluations for an output token, by the paper's accounting and "
+        "as needed."
+    )
+    if any(run.generated.counts_are_estimates for run in report.runs):
+        lines.append("≈: the beam size, where nobody counted.")
     return " ".join(lines)
 
 

@@ -32,6 +32,19 @@ def test_markdown(decodings: Path, tmp_path: Path) -> None:
     assert re.search(r"\| beam .*\| ≈5.0 +\| – +\|", text)
     assert text.startswith("# &lt;script&gt;\\*\\_\n")
     assert "## Sentences of mcts-20 that changed most by bleu" in text
+    assert "charged and made: network evaluations for an output token" in text
+    assert "≈: the beam size, where nobody counted." in text
+
+
+def test_a_run_that_went_by_a_mix_is_judged_by_a_part(decodings: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    runs = [str(decodings / name) for name in ("beam", "mcts-20")]
+    spec = "mix:chrf=0.7,likelihood=0.3"
+    main([str(out), *runs, "--optimised", f"mcts-20={spec}", "--resamples", "0"])
+    mcts = data_of(out)["runs"][1]  # type: ignore[index]
+    assert mcts["optimised"] == spec
+    assert [one["optimised"] for one in mcts["scores"]] == [False, True]  # bleu, chrf
+    assert mcts["judgedBy"] == 1
 
 
 def test_figures(decodings: Path, tmp_path: Path) -> None:
@@ -75,11 +88,38 @@ def test_a_page_is_no_larger_than_asked(tmp_path: Path) -> None:
     assert data_of(out)["numRecorded"] == count
 
 
+def test_a_page_that_cannot_be_written(
+    decodings: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As on a full disk, which shows only when everything is computed."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    out = tmp_path / "report.html"
+    with pytest.raises(SystemExit):
+        main([str(out), str(decodings / "beam"), "--resamples", "0"])
+    assert f"OUT.html {out}: can't write there: [Errno 28]" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (["report.pdf", "beam"], "OUT.html report.pdf: the name of the page must end in .html"),
-        (["r.html", "nowhere"], "there is no file nowhere"),
+        (["r.html", "nowhere"], "RUN nowhere: there is no file nowhere"),
+        (["r.html", "x=void.txt"], "RUN x=void.txt: void.txt is empty; it must hold a translation"),
+        (
+            ["r.html", "beam", "--references", "void.txt"],
+            "--references void.txt: 0): all must be of the same test set",
+        ),
+        (["r.html", "beam", "--references", "no"], "--references no: there is no file no"),
+        (["r.html", "beam", "--max-megabytes", "-1"], "--max-megabytes -1.0: must be a number ≥ 0"),
+        (["r.html", "beam", "--max-megabytes", "inf"], "--max-megabytes inf: must be a number ≥ 0"),
+        (["folder.html", "beam"], "OUT.html folder.html: can't write there: folder.html is a"),
         (["r.html", "empty"], "RUN empty: expected one generate-*.txt in it, found none"),
         (["r.html", "beam", "--metric", "nome"], "unknown metric 'nome'"),
         (["r.html", "beam", "--baseline", "x"], "--baseline x: the systems are beam"),
@@ -87,7 +127,7 @@ def test_a_page_is_no_larger_than_asked(tmp_path: Path) -> None:
         (["r.html", "beam", "cut"], "searches.jsonl.gz: is no whole gzip file"),
         (["r.html", "beam", "odd"], "odd/searches.jsonl, line 2: holds no search"),
         (["r.html", "beam", "other"], "there is a search of sentence 9, but there are only 2"),
-        (["nodir/file/r.html", "beam"], "nodir/file"),
+        (["nodir/file/r.html", "beam"], "OUT.html nodir/file/r.html: can't write there: "),
     ],
 )
 def test_refusals(
@@ -99,6 +139,8 @@ def test_refusals(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("empty").mkdir()
+    Path("folder.html").mkdir()
+    Path("void.txt").write_text("", encoding="utf-8")
     Path("nodir").write_text("a file", encoding="utf-8")
     for name in ("beam", "cut", "odd", "other"):
         write_generated(Path(name), TEXTS, TEXTS, TEXTS)
