@@ -40,6 +40,11 @@ class Reader:
     def one(self, selector: str) -> Any:
         return self.browser.find_element("css selector", selector)
 
+    @property
+    def active(self) -> Any:
+        """What has the focus."""
+        return self.browser.switch_to.active_element
+
     def click(self, selector: str) -> None:
         # where something has just been scrolled to, a real click may meet what moves
         self.browser.execute_script(

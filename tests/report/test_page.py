@@ -53,6 +53,11 @@ def test_tables_and_figures_lead_to_sentences(reader: Reader) -> None:
     reader.click("[data-loss='2-numbers']")
     assert len(reader.sentences()) == found
     assert f"{found} of 60" in reader.one("#sentence-count").text
+    # none are left: those that the baseline had
+    assert reader.one("[data-loss='2-copied']").text == "0 (−1)"
+    reader.click("[data-loss='2-copied']")
+    assert reader.sentences() == [4]
+    assert "copied source words in beam, none in mcts-20" in reader.one(".chip").text
     reader.click("#clear-selection")
     assert "60 of 60" in reader.one("#sentence-count").text
     # length, likelihood, cost, and metrics that got worse
@@ -77,6 +82,26 @@ def test_tables_and_figures_lead_to_sentences(reader: Reader) -> None:
     assert reader.controls()[::2] == ("1", "gap")
     # two budgets of one decoder make a curve
     assert len(reader.all("#cost polyline")) == 1
+    assert reader.complaints() == []
+
+
+def test_points_of_sentences_by_keyboard(reader: Reader) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    points = reader.all("#value-figure circle")
+    stops = [one for one in points if one.get_attribute("tabindex") == "0"]
+    assert len(points) == 60
+    assert len(stops) == 1
+    across = sorted(points, key=lambda one: float(one.get_attribute("cx")))
+    stops[0].send_keys(Keys.END)
+    reader.active.send_keys(Keys.ARROW_LEFT)
+    [walked_to] = [one for one in points if one.get_attribute("tabindex") == "0"]
+    assert walked_to == reader.active
+    assert walked_to.get_attribute("cx") == across[-2].get_attribute("cx")
+    number = int(walked_to.get_attribute("data-point").removeprefix("value-"))
+    assert reader.one("#value-point").text.startswith(f"sentence {number}: value 0.")
+    walked_to.send_keys(Keys.ENTER)
+    assert reader.sentences() == [number]
     assert reader.complaints() == []
 
 
@@ -158,6 +183,8 @@ def test_beams_and_samples(reader: Reader) -> None:
     reader.choose("#explorer-run", 2)
     reader.wait_for("[data-shown='vgbs']")
     kept = len(reader.all(".node"))
+    shades = {one.get_attribute("class").split()[1] for one in reader.all(".node")}
+    assert shades <= {f"shade-{number}" for number in range(6)}  # those that there are
     titles = [one.text for one in reader.all(".column-title")]
     assert titles[:3] == ["start", "step 1", "step 2"]
     reader.click("#show-dropped")
@@ -169,6 +196,25 @@ def test_beams_and_samples(reader: Reader) -> None:
     assert reader.one("#moment-shown").text == "9 of 9"
     assert "9 scores of samples" in reader.one(".histogram").text
     assert reader.complaints() == []
+
+
+def test_beams_that_do_not_tell_what_they_dropped(browser: Any, tmp_path: Path) -> None:
+    """Without values nothing is known of dropped proposals, and nothing is offered."""
+    texts = ["Ein Satz."]
+    folders = [write_generated(tmp_path / "beam", texts, texts, texts)]
+    for name, alpha in (("without", 0.0), ("with", 0.5)):
+        (tmp_path / name).mkdir()
+        toy_search((0,), tmp_path / name / "a.jsonl", search="vgbs", beam=3, alpha=alpha)
+        folders.append(write_generated(tmp_path / name, texts, texts, texts, search="vgbs"))
+    out = tmp_path / "report.html"
+    main([str(out), *map(str, folders), "--resamples", "0"])
+    reader = Reader(browser, out)
+    reader.choose("#explorer-sentence", 0)
+    reader.wait_for("#moment")
+    for number, name in enumerate(("without", "with")):
+        reader.choose("#explorer-run", number)
+        reader.wait_for(f"[data-shown='{name}']")
+        assert len(reader.all("#show-dropped")) == number
 
 
 def test_markup_stays_text(reader: Reader) -> None:
@@ -193,6 +239,13 @@ def test_nothing_is_wider_than_the_window(reader: Reader, width: int) -> None:
         reader.wait_for("#explorer-title")
         script = "return document.documentElement.scrollWidth"
         assert reader.browser.execute_script(script) <= width
+        # what is told of a node is in view wherever the node is
+        places = [float(one.rect["y"]) for one in reader.all(".node")]
+        [lowest, *_] = [one for one in reader.all(".node") if one.rect["y"] == max(places)]
+        reader.look_at(int(lowest.get_attribute("data-node")))
+        script = "return arguments[0].getBoundingClientRect().toJSON()"
+        details = reader.browser.execute_script(script, reader.one("[data-field='Prior']"))
+        assert 0 <= details["top"] < details["bottom"] <= size["height"]
     finally:
         reader.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

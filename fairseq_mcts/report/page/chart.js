@@ -35,7 +35,7 @@ function rangeOf(values) {
 }
 
 // `chart`: {title, xLabel, yLabel, xLog, points: [{x, y, label, colour, tip, act, small}],
-// lines: [{points: [[x, y]], colour}], xRange, yRange, diagonal}
+// lines: [{points: [[x, y]], colour}], xRange, yRange, diagonal, look(point): of small points}
 function drawChart(chart) {
   const {width, height, left, right, top, bottom} = CHART;
   const xs = chart.points.map((point) => (chart.xLog ? Math.log10(point.x) : point.x));
@@ -77,6 +77,7 @@ function drawChart(chart) {
     }));
   }
   const labels = placedLabels(chart.points, placeX, toY);
+  const small = []; // [point, circle]
   chart.points.forEach((point, index) => {
     const act = point.act;
     const circle = svg('circle', {
@@ -86,19 +87,45 @@ function drawChart(chart) {
     if (point.small) {
       circle.addEventListener('click', act);
       picture.append(circle);
+      small.push([point, circle]);
       return;
     }
     picture.append(svg('g', {
       class: 'run-point', tabindex: 0, role: 'button', 'aria-label': point.tip,
       onclick: act,
-      onkeydown: (event) => {
-        if (event.key !== 'Enter' && event.key !== ' ') return;
-        event.preventDefault();
-        act();
-      },
+      onkeydown: (event) => onKeys(event, {Enter: act, ' ': act}),
     }, circle, svg('text', labels[index], point.label)));
   });
+  walkPoints(small, chart.look);
   return picture;
+}
+
+function onKeys(event, actions) {
+  if (!(event.key in actions)) return;
+  event.preventDefault();
+  actions[event.key]();
+}
+
+// Small points are many: the tabulator goes to one of them, arrow keys walk from left to right, and
+// `look` hears of the one that is pointed at or walked to.
+function walkPoints(small, look) {
+  small.sort(([one], [other]) => one.x - other.x || one.y - other.y);
+  let current = 0;
+  const walk = (place) => {
+    small[current][1].setAttribute('tabindex', -1);
+    current = Math.min(Math.max(place, 0), small.length - 1);
+    small[current][1].setAttribute('tabindex', 0);
+    small[current][1].focus();
+  };
+  small.forEach(([point, circle], place) => fill(circle, {
+    tabindex: place === current ? 0 : -1, role: 'button', 'aria-label': point.tip,
+    onfocus: () => look(point), onmouseenter: () => look(point),
+    onkeydown: (event) => onKeys(event, {
+      Enter: point.act, ' ': point.act,
+      ArrowRight: () => walk(place + 1), ArrowLeft: () => walk(place - 1),
+      Home: () => walk(0), End: () => walk(small.length - 1),
+    }),
+  }, []));
 }
 
 const LABEL = {gap: 11, letter: 7, high: 14, reach: 4};

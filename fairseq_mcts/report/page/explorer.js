@@ -92,24 +92,29 @@ class Explorer {
     });
     this.shown = html('output', {for: 'moment', id: 'moment-shown'});
     this.player = html('button', {type: 'button', id: 'play', onclick: () => this.play()}, '▶ Play');
-    const buttons = [this.player];
-    if (this.model.kind === 'beam') {
-      const box = html('input', {
-        type: 'checkbox', id: 'show-dropped',
-        onchange: () => {
-          this.view.showDropped = box.checked;
-          this.renderMoment();
-        },
-      });
-      box.checked = this.view.showDropped;
-      buttons.push(html('label', {class: 'check', for: 'show-dropped'}, box, 'dropped proposals too'));
-    } else {
-      buttons.push(
-        html('button', {type: 'button', id: 'unfold-all', onclick: () => this.foldAll(false)}, 'Unfold all'),
-        html('button', {type: 'button', id: 'fold-all', onclick: () => this.foldAll(true)}, 'Main branches'));
-    }
     return [html('label', {class: 'field slider', for: 'moment'}, names[this.model.kind], this.slider,
-      this.shown), ...buttons];
+      this.shown), this.player, this.model.kind === 'beam' ? this.droppedBox() : this.foldButtons()];
+  }
+
+  // Searches that rank all that they look at at once do not tell what they dropped.
+  droppedBox() {
+    if (!this.model.dropped.size) return null;
+    const box = html('input', {
+      type: 'checkbox', id: 'show-dropped',
+      onchange: () => {
+        this.view.showDropped = box.checked;
+        this.renderMoment();
+      },
+    });
+    box.checked = this.view.showDropped;
+    return html('label', {class: 'check', for: 'show-dropped'}, box, 'dropped proposals too');
+  }
+
+  foldButtons() {
+    return [
+      html('button', {type: 'button', id: 'unfold-all', onclick: () => this.foldAll(false)}, 'Unfold all'),
+      html('button', {type: 'button', id: 'fold-all', onclick: () => this.foldAll(true)}, 'Main branches'),
+    ];
   }
 
   foldAll(fold) {

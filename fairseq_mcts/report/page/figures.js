@@ -62,6 +62,7 @@ function drawValues() {
     Object.assign(figureState, entries);
     drawValues();
   };
+  const pointed = html('output', {id: 'value-point'}, 'Point at a sentence, or walk over them by arrow keys.');
   place.replaceChildren(
     html('div', {class: 'controls'},
       labelledSelect('Run', 'value-run', withValues.map(({run: one, index}) => [index, one.name]),
@@ -71,6 +72,9 @@ function drawValues() {
     drawChart({
       title: `value of ${run.name} against ${name}`, diagonal: true, xRange: range, yRange: range,
       xLabel: `${name} of the translation`, yLabel: 'value of the network',
+      look: (point) => {
+        pointed.textContent = point.tip;
+      },
       points: pairs.map((pair) => ({
         x: pair.score, y: pair.value, small: true, colour: runColour(figureState.valueRun),
         key: `value-${pair.sentence}`,
@@ -81,6 +85,7 @@ function drawValues() {
         }),
       })),
     }),
+    html('p', {class: 'pointed'}, pointed),
     html('p', {}, `Mean value ${number(value)}, mean ${name} ${number(score)}: gap `,
       html('strong', {}, signed(value - score, 4)),
       metric === run.judgedBy && run.correlation !== null

@@ -43,6 +43,7 @@ class SearchModel {
     this.record = record;
     this.kind = record.kind;
     this.trees = record.trees.map((columns) => withChildren(columns));
+    this.dropped = new Set(record.kind === 'beam' ? droppedNodes(this.trees[0]) : []);
   }
 
   // How many trees there are to step through: one for each output token, or a single one.
@@ -120,6 +121,12 @@ class SearchModel {
     for (let one = node; one > ROOT_NODE; one = tree.parent[one]) pieces.unshift(tree.piece[one]);
     return [...this.record.output.slice(0, step), ...pieces];
   }
+}
+
+// Proposals of a beam search that neither went on nor were finished.
+function droppedNodes(tree) {
+  return [...tree.rank.keys()].filter((node) =>
+    node !== ROOT_NODE && tree.rank[node] === null && !tree.finished[node]);
 }
 
 function withChildren(columns) {

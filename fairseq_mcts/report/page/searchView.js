@@ -58,13 +58,12 @@ function layOutTree(tree, state, unfolded) {
 }
 
 // Beams of a step stand in a column, by rank; finished sentences below them, dropped ones last.
-function layOutBeams(tree, state, showDropped) {
+function layOutBeams(tree, state, hidden) {
   const placed = new Map();
   const widths = [];
   const columns = [];
   for (let node = 0; node < tree.parent.length; node += 1) {
-    const dropped = tree.rank[node] === null && !tree.finished[node];
-    if (state.visits[node] === 0 || (dropped && !showDropped)) continue;
+    if (state.visits[node] === 0 || hidden.has(node)) continue;
     (columns[tree.depth[node]] ??= []).push(node);
   }
   const group = (node) => (tree.rank[node] !== null ? 0 : tree.finished[node] ? 1 : 2);
@@ -107,9 +106,10 @@ function drawSearch(model, step, moment, view, actions) {
   const tree = model.trees[step];
   const state = model.at(step, moment);
   const layout = model.kind === 'beam'
-    ? layOutBeams(tree, state, view.showDropped) : layOutTree(tree, state, view.unfolded);
-  const shown = [...layout.placed.keys()].filter((node) => node !== ROOT_NODE || model.kind === 'tree');
-  const values = shown.map((node) => state.value[node]).filter((value) => value !== null);
+    ? layOutBeams(tree, state, view.showDropped ? new Set() : model.dropped) : layOutTree(tree, state, view.unfolded);
+  const shown = new Set(layout.placed.keys());
+  if (model.kind === 'beam') shown.delete(ROOT_NODE); // its score is none
+  const values = [...shown].map((node) => state.value[node]).filter((value) => value !== null);
   const ascending = [...new Set(values)].sort((one, other) => one - other);
   const chosen = new Set([ROOT_NODE, ...tree.chosen]);
   const picture = svg('svg', {
@@ -126,12 +126,11 @@ function drawSearch(model, step, moment, view, actions) {
   }
   for (const position of layout.placed.values()) {
     const {node} = position;
-    const dropped = model.kind === 'beam' && node !== ROOT_NODE
-      && tree.rank[node] === null && !tree.finished[node];
-    const classes = ['node', `shade-${shadeOf(state.value[node], ascending)}`];
+    const value = shown.has(node) ? state.value[node] : null;
+    const classes = ['node', `shade-${shadeOf(value, ascending)}`];
     if (chosen.has(node)) classes.push('chosen');
     if (state.newest.has(node)) classes.push('newest');
-    if (dropped) classes.push('dropped');
+    if (model.dropped.has(node)) classes.push('dropped');
     if (view.looked === node) classes.push('looked');
     const folded = position.children > 0 && !position.open;
     const group = svg('g', {

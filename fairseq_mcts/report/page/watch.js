@@ -7,12 +7,15 @@ const KINDS = [
 function lossCell(index, kind, title) {
   const run = report.runs[index];
   const numbers = Object.keys(run[kind]).map(Number);
-  const before = Object.keys(baselineRun()[kind]).length;
-  const change = index === report.baseline ? '' : ` (${signed(numbers.length - before, 0)})`;
-  if (numbers.length === 0) return html('td', {class: 'figure'}, '0', change);
+  const before = Object.keys(baselineRun()[kind]).map(Number);
+  const change = index === report.baseline ? '' : ` (${signed(numbers.length - before.length, 0)})`;
+  // where none is left, those of the baseline are what there is to see
+  const [label, shown] = numbers.length > 0
+    ? [`${title} in ${run.name}`, numbers]
+    : [`${title} in ${baselineRun().name}, none in ${run.name}`, before];
+  if (shown.length === 0) return html('td', {class: 'figure'}, '0', change);
   return html('td', {class: 'figure'}, figureButton({'data-loss': `${index}-${kind}`}, {
-    run: index, sort: 'number',
-    selection: {label: `${title} in ${run.name}`, numbers: new Set(numbers)},
+    run: index, sort: 'number', selection: {label, numbers: new Set(shown)},
   }, numbers.length, change));
 }
 
