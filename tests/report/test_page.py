@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from docs import report_picture
 from fairseq_mcts.cli.report import main
 from tests.browsing import Reader
 from tests.report.conftest import RECORDED
@@ -248,6 +250,14 @@ def test_nothing_is_wider_than_the_window(reader: Reader, width: int) -> None:
         assert 0 <= details["top"] < details["bottom"] <= size["height"]
     finally:
         reader.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_the_picture_for_the_documentation_has_all_colours(browser: Any, page: Path) -> None:
+    picture = report_picture.picture_of(browser, page)
+    width, height, depth, kind = struct.unpack(">IIBB", picture[16:26])  # of the IHDR chunk
+    assert (width, depth) == (report_picture.WIDTH, 8)
+    assert 900 < height < 2000
+    assert kind in (2, 6)  # RGB with or without opacity, no palette
 
 
 def test_dark_colours(reader: Reader) -> None:
