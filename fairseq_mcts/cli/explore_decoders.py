@@ -4,39 +4,56 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairseq_mcts.generators.decoder_flags import flag
+from fairseq_mcts.search import Decoder
 from fairseq_mcts.search.options import OptionInfo
 from fairseq_mcts.search.registry import decoder_class, decoder_names, fairseqs_own_decoder
 
 
 def offered_decoders(*, with_value: bool, with_metric: bool) -> list[dict[str, Any]]:
-    """All decoders whose searches can be shown; `usable`: with their options as they are."""
+    """All algorithms whose searches can be shown; `missing`: what they need that is not there."""
     offered = []
     for name in decoder_names():
         cls = decoder_class(name)
-        decoder = cls.with_options({})
-        is_own = name == fairseqs_own_decoder()
-        if not decoder.records_search or (is_own and not _stand_ins()):
+        if not cls.with_options({}).records_search or (cls.is_fairseqs_own and not _stand_ins()):
             continue
-        infos = cls.option_infos()
-        main = {
-            option: info
-            for option, info in infos.items()
-            if option == cls.budget_option or (info.flag and (info.choices or info.grid))
-        }
-        if is_own:
-            main = {option: infos[option] for option in infos if option == cls.budget_option}
-        usable = (with_value or not decoder.needs_value) and (
-            with_metric or not decoder.needs_metric
-        )
-        offered.append(
-            {
-                "name": name,
-                "summary": cls.summary(),
-                "usable": usable,
-                "options": [_described(option, info) for option, info in main.items()],
+        for label, fixed in (cls.variants or {name: {}}).items():
+            decoder = cls.with_options(fixed)
+            needs = {
+                "a value": decoder.needs_value and not with_value,
+                "a metric": decoder.needs_metric and not with_metric,
             }
-        )
+            offered.append(
+                {
+                    "label": label,
+                    "name": name,
+                    "fixed": fixed,
+                    "summary": cls.summary(),
+                    "missing": " and ".join(what for what, missing in needs.items() if missing),
+                    "options": [
+                        {**_described(option, info), "main": option in _main_options(cls)}
+                        for option, info in _offered_options(cls).items()
+                        if option not in fixed
+                    ],
+                }
+            )
     return offered
+
+
+def _offered_options(cls: type[Decoder[Any]]) -> dict[str, OptionInfo]:
+    """What a page can set: the main options first, then those that have values to choose from."""
+    infos = cls.option_infos()
+    main = {option: infos[option] for option in _main_options(cls)}
+    if cls.is_fairseqs_own:
+        return main
+    tried = {
+        option: info for option, info in infos.items() if info.flag and (info.choices or info.grid)
+    }
+    return {**main, **tried}
+
+
+def _main_options(cls: type[Decoder[Any]]) -> tuple[str, ...]:
+    """What the decoder says, or its budget."""
+    return cls.main_options or ((cls.budget_option,) if cls.budget_option else ())
 
 
 def fields_of(search: str, options: Mapping[str, str]) -> dict[str, Any]:

@@ -92,6 +92,10 @@ class Decoder(ABC, Generic[OptionsT]):
     budget_option: ClassVar[str | None] = None
     #: named sets of options
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    #: algorithms with names of their own that it is with these options; a page offers each
+    variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    #: the options to ask for first, where there is room for few
+    main_options: ClassVar[tuple[str, ...]] = ()
     #: whether it reads the network's value, and the settings under which it does not
     uses_value: ClassVar[bool] = True
     value_unless: ClassVar[Settings] = {}

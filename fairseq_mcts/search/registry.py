@@ -56,6 +56,8 @@ def _refuse_incomplete(name: str, cls: type[Decoder[Any]]) -> None:
     named += [other for info in infos.values() for other in info.only_with]
     named += [] if cls.budget_option is None else [cls.budget_option]
     named += [option for preset in cls.presets.values() for option in preset]
+    named += [option for variant in cls.variants.values() for option in variant]
+    named += cls.main_options
     for option in named:
         if option not in infos:
             raise TypeError(f"decoder {name!r}: {option!r} is none of its options")

@@ -160,19 +160,26 @@ def test_ctrl_c_is_how_it_ends(trained: Trained) -> None:
 
 def test_the_page(browser: Any, address: str) -> None:
     reader = Reader(browser, address)
-    reader.wait_for("[data-decoder='vgbs']")
+    reader.wait_for("[data-decoder='VGBS']")
     names = [one.get_attribute("data-decoder") for one in reader.all("[data-decoder]")]
-    assert names == ["beam", "mbr", "mcts", "sr", "vgbs"]
-    for name in ("mbr", "sr", "vgbs"):
+    assert names == ["beam", "MBR", "V-MCTS", "MCTS+Roll", "S+RV", "S+R", "VGBS"]
+    for name in ("MBR", "V-MCTS", "S+RV", "VGBS"):
         reader.click(f"[data-decoder='{name}'] .remove")
-    reader.one("[data-decoder='mcts'] input").clear()
-    reader.one("[data-decoder='mcts'] input").send_keys("7")
+    for name in ("MCTS+Roll", "S+R"):
+        reader.one(f"[data-decoder='{name}'] input").clear()
+        reader.one(f"[data-decoder='{name}'] input").send_keys("7")
     reader.one("#text").send_keys("the <b>dog</b> sees a house")
     reader.click("#go")
-    reader.wait_for("[data-result='mcts, simulations 7'] .see")
+    reader.wait_for("[data-result='S+R, samples 7'] .see")
     assert reader.all(".error") == []
-    reader.click("[data-result='mcts, simulations 7'] .see")
-    reader.wait_for("[data-shown='mcts, simulations 7']")
+    for name in ("S+R, samples 7", "MCTS+Roll, simulations 7"):
+        assert "metric 0." in reader.one(f"[data-result='{name}'] .figures").text
+    # nothing is known of what beam search dropped
+    reader.click("[data-result='beam'] .see")
+    reader.wait_for("[data-shown='beam']")
+    assert reader.all("#show-dropped") == []
+    reader.click("[data-result='MCTS+Roll, simulations 7'] .see")
+    reader.wait_for("[data-shown='MCTS+Roll, simulations 7']")
     assert reader.one("#moment-shown").text == "7 of 7"
     reader.look_at(0)
     assert reader.field("Visits") == "8"

@@ -94,6 +94,8 @@ def test_names_that_would_make_no_flags(name: str) -> None:
         ({"Options": None}, "its Options must be a subclass of DecoderOptions"),
         ({"budget_option": "height"}, "'height' is none of its options"),
         ({"presets": {"paper": {"depth": 3}}}, "'depth' is none of its options"),
+        ({"variants": {"Narrow": {"depth": 1}}}, "'depth' is none of its options"),
+        ({"main_options": ("width", "height")}, "'height' is none of its options"),
         ({"metric_if": {"leaf": ("rollout",)}}, "'leaf' is none of its options"),
         ({"Options": Misspelt}, "'widht' is none of its options"),
         ({"Options": MisspeltNeed}, "'widht' is none of its options"),

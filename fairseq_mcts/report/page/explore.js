@@ -24,6 +24,10 @@ function optionInput(option, id) {
   });
 }
 
+function spaced(name) {
+  return name.replace(/_/g, ' ');
+}
+
 let counter = 0;
 
 function addDecoder(offer) {
@@ -36,19 +40,21 @@ function addDecoder(offer) {
     const input = optionInput(option, id);
     inputs.set(option, input);
     return html('label', {class: 'field', for: id, title: option.help},
-      option.name.replace(/_/g, ' '), input);
+      spaced(option.name), input);
   });
-  entry.form = html('fieldset', {'data-decoder': offer.name},
-    html('legend', {}, offer.name, ' ', html('button', {
-      type: 'button', class: 'remove', 'aria-label': `remove ${offer.name}`,
+  const [main, more] = [true, false].map((wanted) => fields.filter((_, index) =>
+    offer.options[index].main === wanted));
+  entry.form = html('fieldset', {'data-decoder': offer.label},
+    html('legend', {}, offer.label, ' ', html('button', {
+      type: 'button', class: 'remove', 'aria-label': `remove ${offer.label}`,
       onclick: () => {
         chosenDecoders.splice(chosenDecoders.indexOf(entry), 1);
         entry.form.remove();
       },
     }, '✕')),
-    html('p', {class: 'note'}, offer.summary),
-    fields.slice(0, 2), fields.length > 2
-      ? html('details', {}, html('summary', {}, 'more options'), fields.slice(2)) : null);
+    html('p', {class: 'note'}, [offer.summary, ...Object.entries(offer.fixed)
+      .map(([name, value]) => `${spaced(name)} ${value}`)].join('; ')),
+    main, more.length ? html('details', {}, html('summary', {}, 'more options'), more) : null);
   chosenDecoders.push(entry);
   byId('decoders').append(entry.form);
 }
@@ -57,13 +63,12 @@ function addDecoder(offer) {
 function settingsOf({offer, inputs}) {
   const given = [...inputs].filter(([option, input]) =>
     input.value !== '' && input.value !== String(option.default ?? ''));
-  return {search: offer.name, options: Object.fromEntries(
-    given.map(([option, input]) => [option.name, input.value]))};
-}
-
-function nameOf({search, options: given}) {
-  const set = Object.entries(given).map(([name, value]) => `${name.replace(/_/g, ' ')} ${value}`);
-  return [search, ...set].join(', ');
+  const set = given.map(([option, input]) => `${spaced(option.name)} ${input.value}`);
+  return {
+    name: [offer.label, ...set].join(', '), search: offer.name,
+    options: {...offer.fixed, ...Object.fromEntries(
+      given.map(([option, input]) => [option.name, input.value]))},
+  };
 }
 
 function resultRow(result, results) {
@@ -107,9 +112,9 @@ async function translate(event) {
   byId('translations').hidden = false;
   byId('explorer').hidden = true;
   byId('results').replaceChildren();
-  for (const wish of wishes) {
-    byId('progress').textContent = `${results.length} of ${wishes.length}: ${wish.search} …`;
-    const common = {name: nameOf(wish), source: text};
+  for (const {name, ...wish} of wishes) {
+    byId('progress').textContent = `${results.length} of ${wishes.length}: ${name} …`;
+    const common = {name, source: text};
     try {
       results.push({...common, ...await ask('/api/translate', {text, ...wish})});
     } catch (error) {
@@ -124,9 +129,10 @@ async function translate(event) {
 async function start() {
   setUpTheme();
   offers = await ask('/api/decoders');
-  offers.filter((offer) => offer.usable).forEach(addDecoder);
+  offers.filter((offer) => !offer.missing).forEach(addDecoder);
   byId('more').replaceChildren(...options([['', 'a decoder …'],
-    ...offers.map((offer, index) => [index, offer.name])], ''));
+    ...offers.map(({label, missing}, index) =>
+      [index, missing ? `${label} (needs ${missing})` : label])], ''));
   byId('more').addEventListener('change', () => {
     if (byId('more').value !== '') addDecoder(offers[Number(byId('more').value)]);
     byId('more').value = '';

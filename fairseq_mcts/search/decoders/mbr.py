@@ -121,6 +121,8 @@ class MbrDecoder(Decoder[MbrOptions]):
 
     Options = MbrOptions
     budget_option = "samples"
+    variants = {"MBR": {}}
+    main_options = ("samples", "candidates")
     value_unless = {"candidates": (SAMPLING,)}
     uses_metric = True
     compares_finished = True

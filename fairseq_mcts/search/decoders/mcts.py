@@ -151,6 +151,8 @@ class MctsDecoder(Decoder[MctsOptions]):
         "privileged": {"temperature": 0.9, "c_puct": 3.0, "backup": "mean", "choose": "visits"},
         "unprivileged": {"temperature": 1.1, "c_puct": 8.0, "backup": "max", "choose": "value"},
     }
+    variants = {"V-MCTS": {"leaf": "value"}, "MCTS+Roll": {"leaf": "rollout"}}
+    main_options = ("simulations", "c_puct")
     value_unless = {"leaf": ("rollout",)}
     metric_if = {"leaf": ("rollout",), "terminal": ("metric",)}
     builds_trees = True

@@ -66,6 +66,8 @@ class SrDecoder(Decoder[SrOptions]):
     Options = SrOptions
     budget_option = "samples"
     presets = {"privileged": {"temperature": 0.25}, "unprivileged": {"temperature": 0.75}}
+    variants = {"S+RV": {"rank_by": "value"}, "S+R": {"rank_by": "metric"}}
+    main_options = ("samples", "temperature")
     value_unless = {"rank_by": ("metric", "none")}
     metric_if = {"rank_by": ("metric",)}
     instead_of = "sampling"

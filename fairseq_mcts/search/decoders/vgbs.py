@@ -68,6 +68,8 @@ class VgbsDecoder(Decoder[VgbsOptions]):
     Options = VgbsOptions
     budget_option = "beam"
     presets = {"privileged": {"alpha": 0.5}, "unprivileged": {"alpha": 0.9}}
+    variants = {"VGBS": {}}
+    main_options = ("beam", "alpha")
     value_unless = {"alpha": (0.0,)}
     records_search = True
     as_fairseqs_own = {"alpha": 0.0}
