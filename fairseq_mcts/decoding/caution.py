@@ -60,11 +60,16 @@ def read_values(members: Sequence[Moments], caution: float) -> Tensor:
     """float32 [n]: the mean of the members' mixture, less `caution` standard deviations of it."""
     if len(members) == 1 and caution == 0:
         return members[0].mean
-    means = torch.stack([one.mean for one in members])  # [M, n]
-    mean = means.mean(dim=0)
-    if caution == 0:
-        return mean
+    mean = _mean(members)
+    return mean if caution == 0 else mean - caution * read_deviations(members)
+
+
+def read_deviations(members: Sequence[Moments]) -> Tensor:
+    """float32 [n]: the standard deviations of the members' mixture."""
     variances = [one.variance for one in members if one.variance is not None]
-    away = means - mean
-    variance = (torch.stack(variances) + away * away).mean(dim=0)
-    return mean - caution * variance.sqrt()
+    away = torch.stack([one.mean for one in members]) - _mean(members)  # [M, n]
+    return (torch.stack(variances) + away * away).mean(dim=0).sqrt()
+
+
+def _mean(members: Sequence[Moments]) -> Tensor:
+    return torch.stack([one.mean for one in members]).mean(dim=0)

@@ -8,7 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from fairseq_mcts.decoding.caution import Moments, read_values
+from fairseq_mcts.decoding.caution import Moments, read_deviations, read_values
+from fairseq_mcts.decoding.deviations import Deviations
 from fairseq_mcts.decoding.member import Member
 from fairseq_mcts.decoding.step_batch import MIN_ROWS, index_tensor, make_step_batch
 from fairseq_mcts.decoding.vocabulary import Vocabulary
@@ -36,14 +37,17 @@ class NetworkEvaluator:
         start_token: int | None = None,
         max_bytes: int | None = None,
         caution: float = 0.0,
+        deviations: Deviations | None = None,
     ) -> None:
         """`start_token` is what decoding starts with, eos unless given; `max_bytes` bounds the
         memory of remembered prefixes. Values are read `caution` standard deviations below their
-        means, for which the members must be made `with_variance`."""
+        means, for which the members must be made `with_variance`; if they are, `deviations` hears
+        of their standard deviations."""
         self._members = members
         self._start_token = vocabulary.eos if start_token is None else start_token
         self._max_bytes = max_bytes
         self._caution = caution
+        self._deviations = deviations
         self._reserved = 0  # bytes that there is room for
         self._placement = members[0].placement
         self._rules = vocabulary.token_rules()
@@ -99,7 +103,14 @@ class NetworkEvaluator:
         read = None
         if question.value:
             read = read_values(values, self._caution)[: batch.num_requested]
+            self._note_deviations(requests, values)
         return self._read_policies(scores, requests, question, read)
+
+    def _note_deviations(self, requests: Requests, values: Sequence[Moments]) -> None:
+        if self._deviations is None or any(one.variance is None for one in values):
+            return
+        read = read_deviations(values)[: len(requests)]
+        self._deviations.write(requests.slots, read.cpu().numpy())
 
     def _read_again(self, requests: Requests, question: Question) -> Answers:
         """The policies of prefixes whose features are remembered."""

@@ -80,6 +80,11 @@ def _row_function(
     return of_own_head
 
 
+def gives_variance(decoder: Network) -> bool:
+    """Whether a decoder's value head says how sure it is."""
+    return isinstance(decoder.value_head, ValueHead)
+
+
 def make_value_reader(
     decoder: Network, placement: Placement, *, with_variance: bool
 ) -> ValueReader:

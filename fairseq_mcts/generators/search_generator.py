@@ -16,6 +16,7 @@ from torch import Tensor
 
 from fairseq_mcts.decoding.member import Member, make_members
 from fairseq_mcts.decoding.network_evaluator import NetworkEvaluator
+from fairseq_mcts.decoding.value_readers import gives_variance
 from fairseq_mcts.decoding.vocabulary import Vocabulary
 from fairseq_mcts.generators.batch_progress import BatchProgress, Finished, counting
 from fairseq_mcts.generators.failures import Answer, Failure, Rescuer, Retrying
@@ -231,12 +232,16 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
         members = self._take_members()
         sources = [sentence.source for sentence in sentences]
         longest, shortest = self._length_limits([len(source) for source in sources])
+        shown = self.trees is not None or self.record is not None
+        watched = _watched(sentences) if shown else []
+        record = None if self.record is None else self.record.watch(watched)
         evaluator = NetworkEvaluator(
             members,
             self._vocabulary,
             start_token=bos_token,
             max_bytes=self._max_bytes,
             caution=self._value_caution,
+            deviations=None if record is None else record.deviations,
         )
         references = [one.reference for one in sentences if one.reference is not None]
         evaluator.begin(sources, references or None)
@@ -259,9 +264,6 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             prefixes=prefixes,
             no_repeat_ngram_size=self._limits.no_repeat_ngram_size,
         )
-        shown = self.trees is not None or self.record is not None
-        watched = _watched(sentences) if shown else []
-        record = None if self.record is None else self.record.watch(watched)
         run = Run(
             constraints,
             seed=[sentence_seed(self._seed, source) for source in sources],
@@ -304,7 +306,14 @@ class SearchGenerator(SequenceGenerator):  # type: ignore[misc]
             list(self._value_models),
             self._vocabulary,
             separate=self._cheating_value,
-            with_variance=self._value_caution > 0,
+            with_variance=self._value_caution > 0 or self._tells_deviations,
+        )
+
+    @property
+    def _tells_deviations(self) -> bool:
+        """Whether a record is kept that can say how sure the values were."""
+        return self.record is not None and all(
+            gives_variance(model.decoder) for model in self._value_models
         )
 
     def _keep(self, members: list[Member]) -> None:

@@ -12,6 +12,8 @@ simulations ended, in their order) and `chosen`; beside them `backup`, `power` a
 rules.
 kind "beam" has one tree: `parent`, `piece`, `logprob`, `value`, `score`, `rank` (of beams that went
 on; null: dropped) and `finished`.
+Both have `deviation` if the network gives values with distributions: the standard deviation of the
+network's value of each node, null where it was not asked.
 kind "samples" has one tree: `parent`, `piece`, `logprob` (of the token), `score` (of finished
 sentences), and `samples`, the nodes in which they end, in the order drawn.
 """
@@ -24,11 +26,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from fairseq_mcts.decoding.deviations import Deviations
 from fairseq_mcts.generators.number_list import parse_numbers, written
 from fairseq_mcts.generators.tree_recorder import WatchedSentence
 from fairseq_mcts.pictures.record_file import FORMAT
 from fairseq_mcts.search import Decoder, Hypothesis, TreeSnapshot
 from fairseq_mcts.search.recording import BeamProposal
+from fairseq_mcts.search.tree import Float64
 
 DEFAULT_SENTENCES = "0-49"
 _DIGITS = 6  # significant ones
@@ -56,6 +62,7 @@ class SearchRecord:
         self._decoder = decoder
         self._source_dictionary = source_dictionary
         self._symbols = target_dictionary.symbols
+        self._eos = target_dictionary.eos()
         self._sentences = sentences
         self._complain = complain
         self._written: set[int] = set()
@@ -119,14 +126,17 @@ class SearchRecord:
             return {
                 **head,
                 **{"kind": "tree", "choice": content.trees[0].choice, **rules},
-                "steps": [self._tree(tree) for tree in content.trees],
+                "steps": list(map(self._tree, content.trees, content.tree_deviations)),
             }
         if content.beams:
-            return {**head, "kind": "beam", **self._beam(content.beams, best)}
+            return {**head, "kind": "beam", **self._beam(content, best)}
         return {**head, "kind": "samples", **self._samples(content.samples, hypotheses)}
 
-    def _tree(self, tree: TreeSnapshot) -> Columns:
+    def _tree(self, tree: TreeSnapshot, deviations: Float64) -> Columns:
+        # finished sentences that the metric has scored are nothing that the network is unsure of
+        scored = (tree.tokens == self._eos) & self._decoder.scores_finished
         return {
+            **_deviation_column(np.where(scored, np.nan, deviations).tolist()),
             "parent": tree.parents.tolist(),
             "piece": [self._symbols[token] if token >= 0 else "" for token in tree.tokens.tolist()],
             "prior": _column(tree.priors.tolist()),
@@ -137,15 +147,18 @@ class SearchRecord:
             "chosen": tree.chosen.tolist(),
         }
 
-    def _beam(self, steps: Sequence[Sequence[BeamProposal]], best: Hypothesis) -> Columns:
+    def _beam(self, content: "_Content", best: Hypothesis) -> Columns:
         prefixes = _Prefixes(self._symbols)
         empty = BeamProposal((), 0.0, None, 0.0, 0, False)
         nodes = {ROOT: empty}
-        for step in steps:
-            for proposal in step:
-                nodes[prefixes.add(proposal.tokens)] = proposal
+        deviations = {ROOT: math.nan}
+        for step, of_step in zip(content.beams, content.beam_deviations, strict=True):
+            for proposal, deviation in zip(step, of_step.tolist(), strict=True):
+                node = prefixes.add(proposal.tokens)
+                nodes[node], deviations[node] = proposal, deviation
         rows = [nodes[node] for node in range(len(prefixes.parent))]
         return {
+            **_deviation_column([deviations[node] for node in range(len(rows))]),
             "parent": prefixes.parent,
             "piece": prefixes.piece,
             "logprob": _column(row.logprob for row in rows),
@@ -204,7 +217,9 @@ class _Content:
     """What was seen of a sentence's search: one of these."""
 
     trees: list[TreeSnapshot] = field(default_factory=list)
+    tree_deviations: list[Float64] = field(default_factory=list)  # [n] of the nodes of each tree
     beams: list[Sequence[BeamProposal]] = field(default_factory=list)
+    beam_deviations: list[Float64] = field(default_factory=list)  # [n] of the proposals of each
     samples: Sequence[Hypothesis] = ()
     # beside them, if the decoder ranked finished sentences itself: these, best first
     ranked: Sequence[Hypothesis] = ()
@@ -216,15 +231,21 @@ class BatchRecord:
 
     wanted: set[int]  # places in the batch
     found: dict[int, _Content] = field(default_factory=dict)
+    deviations: Deviations = field(default_factory=Deviations)  # of the batch, from its networks
 
     def wants(self, sentence: int) -> bool:
         return sentence in self.wanted
 
     def see_tree(self, tree: TreeSnapshot) -> None:
-        self._content(tree.sentence).trees.append(tree)
+        content = self._content(tree.sentence)
+        content.trees.append(tree)
+        content.tree_deviations.append(self.deviations.read(tree.slots))
 
     def see_beam(self, sentence: int, proposals: Sequence[BeamProposal]) -> None:
-        self._content(sentence).beams.append(proposals)
+        content = self._content(sentence)
+        content.beams.append(proposals)
+        slots = np.array([proposal.slot for proposal in proposals], np.int32)
+        content.beam_deviations.append(self.deviations.read(slots))
 
     def see_samples(self, sentence: int, samples: Sequence[Hypothesis]) -> None:
         self._content(sentence).samples = samples
@@ -267,6 +288,12 @@ def _no_room(path: Path | str, error: OSError) -> ValueError:
 
 def _column(numbers: Iterable[float | None]) -> list[float | None]:
     return [_rounded(number) for number in numbers]
+
+
+def _deviation_column(deviations: Sequence[float]) -> Columns:
+    """The column of standard deviations, if any is known."""
+    column = _column(deviations)
+    return {} if all(one is None for one in column) else {"deviation": column}
 
 
 def _rounded(number: float | None) -> float | None:

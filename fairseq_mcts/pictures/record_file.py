@@ -61,6 +61,7 @@ def _check(entry: Any) -> None:
             if parent not in range(node):
                 raise ValueError(f"node {node} stands before its parent {parent}")
         columns = {name: tree[name] for name in _COLUMNS[entry["kind"]]}
+        columns |= {name: tree[name] for name in _OPTIONAL if name in tree}
         for name, column in columns.items():
             if len(column) != len(parents):
                 raise ValueError(f"{name}: {len(column)} entries for {len(parents)} nodes")
@@ -74,4 +75,5 @@ _COLUMNS = {
     "beam": ("piece", "logprob", "value", "score", "rank", "finished"),
     "samples": ("piece", "logprob", "score"),
 }
+_OPTIONAL = ("deviation",)
 _LISTS: dict[str, tuple[str, ...]] = {"tree": ("landings",), "beam": (), "samples": ("samples",)}

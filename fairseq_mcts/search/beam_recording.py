@@ -22,6 +22,7 @@ Tokens = tuple[int, ...]
 class _Compared(NamedTuple):
     logprob: float
     value: float | None
+    slot: int = NO_NODE
 
 
 @dataclass
@@ -73,6 +74,7 @@ class BeamRecording:
                     ),
                     rank=ranks.get(tokens),
                     finished=tokens in ranks and ranks[tokens] is None,
+                    slot=one.slot,
                 )
                 for tokens, one in compared.items()
             ]
@@ -86,8 +88,9 @@ class BeamRecording:
         known = np.flatnonzero(nodes != NO_NODE)
         totals = beams.proposal_total[sentence, known].tolist()
         values = tree.value[nodes[known]].tolist()
-        rows = zip(prefix_tokens(tree, nodes[known]), totals, values, strict=True)
-        return {tokens: _Compared(total, value) for tokens, total, value in rows}
+        of_prefixes = zip(totals, values, nodes[known].tolist(), strict=True)
+        prefixes = prefix_tokens(tree, nodes[known])
+        return {tokens: _Compared(*row) for tokens, row in zip(prefixes, of_prefixes, strict=True)}
 
     @staticmethod
     def _logprob(tree: Tree, node: int) -> float:

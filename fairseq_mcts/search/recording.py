@@ -10,6 +10,7 @@ from typing import Protocol
 
 from fairseq_mcts.search.results import Hypothesis
 from fairseq_mcts.search.snapshot import TreeSnapshot
+from fairseq_mcts.search.tree import NO_NODE
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class BeamProposal:
     score: float  # what proposals are ranked by
     rank: int | None  # its place among the beams that go on, from 0; None: finished or dropped
     finished: bool  # kept as a whole sentence
+    slot: int = NO_NODE  # of the prefix in the prefix tree, where its value was read
 
 
 class SearchRecorder(Protocol):

@@ -26,8 +26,8 @@ def decodings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_generated(folder / "beam", sources, references, worse)
     searches: dict[str, dict[str, Any]] = {
         "mcts-4": {"search": "mcts", "simulations": 4},
-        "mcts-20": {"search": "mcts", "simulations": 20},
-        "vgbs": {"search": "vgbs", "beam": 3},
+        "mcts-20": {"search": "mcts", "simulations": 20, "deviation": 0.125},
+        "vgbs": {"search": "vgbs", "beam": 3, "deviation": 0.25},
         "sr": {"search": "sr", "samples": 9},
     }
     for name, options in searches.items():

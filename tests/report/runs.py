@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fairseq_mcts.generators.search_record import SearchRecord
 from fairseq_mcts.generators.tree_recorder import WatchedSentence
 from fairseq_mcts.search import Hypothesis, make_decoder, run_decoder
@@ -36,9 +38,14 @@ def toy_search(
     *,
     search: str = "mcts",
     max_len: int = 8,
+    deviation: float | None = None,
+    metric: Any = None,
     **options: Any,
 ) -> list[Hypothesis]:
-    """The best hypotheses of sentences, and a record of how they were found."""
+    """The best hypotheses of sentences, and a record of how they were found.
+
+    `deviation` is what the network is to have said of all its values.
+    """
     model = ToyModel(vocab=len(Dictionary.symbols), eos=EOS, seed=7)
     evaluate = ToyEvaluator(model, EOS, tuple(sentences))
     decoder = make_decoder(search, options)
@@ -51,8 +58,12 @@ def toy_search(
         chosen = frozenset(sentences)
         writer = SearchRecord(record, decoder, Dictionary(), Dictionary(), chosen)
         watcher = writer.watch(batch)
+        if watcher is not None and deviation is not None:
+            slots = np.arange(10_000, dtype=np.int32)
+            watcher.deviations.write(slots, np.full(len(slots), deviation, np.float32))
     run = Run(constraints, recorder=watcher)
-    found = run_decoder(decoder, run, FunctionEvaluator(evaluate, constraints)).hypotheses
+    evaluator = FunctionEvaluator(evaluate, constraints)
+    found = run_decoder(decoder, run, evaluator, metric).hypotheses
     if writer is not None and watcher is not None:
         writer.write(batch, watcher, found)
     return [one[0] for one in found]

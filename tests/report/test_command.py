@@ -126,6 +126,7 @@ def test_a_page_that_cannot_be_written(
         (["r.html", "beam", "beam"], "two systems are called beam"),
         (["r.html", "beam", "cut"], "searches.jsonl.gz: is no whole gzip file"),
         (["r.html", "beam", "odd"], "odd/searches.jsonl, line 2: holds no search"),
+        (["r.html", "beam", "short"], "deviation: 1 entries for 4 nodes"),
         (["r.html", "beam", "other"], "there is a search of sentence 9, but there are only 2"),
         (["nodir/file/r.html", "beam"], "OUT.html nodir/file/r.html: can't write there: "),
     ],
@@ -142,12 +143,14 @@ def test_refusals(
     Path("folder.html").mkdir()
     Path("void.txt").write_text("", encoding="utf-8")
     Path("nodir").write_text("a file", encoding="utf-8")
-    for name in ("beam", "cut", "odd", "other"):
+    for name in ("beam", "cut", "odd", "other", "short"):
         write_generated(Path(name), TEXTS, TEXTS, TEXTS)
     toy_search((0, 1), Path("odd/searches.jsonl"), simulations=3)
     line = Path("odd/searches.jsonl").read_text(encoding="utf-8").splitlines()[0]
     broken = line.replace('"parent":[-1,0', '"parent":[-1,7', 1)
+    short = line.replace('"parent":', '"deviation":[0.1],"parent":', 1)
     Path("odd/searches.jsonl").write_text(f"{line}\n{broken}\n", encoding="utf-8")
+    Path("short/searches.jsonl").write_text(f"{short}\n", encoding="utf-8")
     Path("cut/searches.jsonl.gz").write_bytes(gzip.compress(line.encode())[:-20])
     toy_search((9,), Path("other/searches.jsonl"), simulations=3)
     with pytest.raises(SystemExit) as ended:

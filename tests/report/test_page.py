@@ -169,6 +169,8 @@ def test_step_through_a_search(reader: Reader) -> None:
     assert 0 < float(reader.field("Prior")) <= 1
     assert float(reader.field("Value Q")) == pytest.approx(reader.recorded_value(), abs=2e-4)
     assert reader.field("Token") == reader.one(".node[data-node='1'] .piece").text
+    assert reader.field("Deviation") == "0.1250"
+    assert "Deviation: the standard deviation" in reader.one(".legend").text
     # the prefix begins with what was chosen before
     tokens = [one.text.split()[1].replace("␣", " ") for one in reader.all(".token")[:4]]
     assert reader.field("Prefix").startswith("".join(tokens).strip())
@@ -182,8 +184,11 @@ def test_beams_and_samples(reader: Reader) -> None:
     reader.wait_for("#explorer-run")
     names = [one.text for one in reader.all("#explorer-run option")]
     assert names == ["mcts-4", "mcts-20", "vgbs", "sr"]
+    assert reader.all("[data-field='Deviation']") == []  # of mcts-4 none is known
     reader.choose("#explorer-run", 2)
     reader.wait_for("[data-shown='vgbs']")
+    reader.look_at(1)
+    assert reader.field("Deviation") == "0.2500"
     kept = len(reader.all(".node"))
     shades = {one.get_attribute("class").split()[1] for one in reader.all(".node")}
     assert shades <= {f"shade-{number}" for number in range(6)}  # those that there are

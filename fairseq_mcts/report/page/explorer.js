@@ -178,11 +178,14 @@ class Explorer {
     const node = this.view.looked ?? ROOT_NODE;
     const rows = [['Token', pieceLabel(tree.piece[node])]];
     const add = (name, value) => rows.push([name, value]);
+    const addDeviation = (isKnown) => tree.deviation
+      && add('Deviation', isKnown ? number(tree.deviation[node]) : '–');
     if (model.kind === 'tree') {
       add('Prior', number(tree.prior[node], 4));
       add('Visits', state.visits[node]);
       add('Value Q', number(state.value[node]));
       add('Own value', state.visits[node] ? number(tree.opened[node]) : '–');
+      addDeviation(state.visits[node] > 0);
     } else if (model.kind === 'samples') {
       add('Samples', state.visits[node]);
       if (node !== ROOT_NODE) add('Probability', number(Math.exp(tree.logprob[node])));
@@ -193,6 +196,7 @@ class Explorer {
       add('Score', number(tree.score[node]));
       add('Log-probability', number(tree.logprob[node]));
       add('Value', number(tree.value[node]));
+      addDeviation(true);
     }
     add('Prefix', joinedPieces(model.prefix(step, node)) || '–');
     // what the search itself says of the node at its end
@@ -218,7 +222,8 @@ class Explorer {
         + 'Angular boxes: finished sentences.',
     };
     return html('p', {class: 'legend'}, 'Value from low ', shades, ' to high. ',
-      meanings[this.model.kind]);
+      meanings[this.model.kind], this.model.trees.some((tree) => tree.deviation)
+        ? ' Deviation: the standard deviation of the network’s own value.' : '');
   }
 }
 
