@@ -237,6 +237,13 @@ def test_markup_stays_text(reader: Reader) -> None:
     assert reader.complaints() == []
 
 
+def place_of(reader: Reader, selector: str) -> dict[str, float]:
+    """Where something is in the window."""
+    script = "return arguments[0].getBoundingClientRect().toJSON()"
+    place: dict[str, float] = reader.browser.execute_script(script, reader.one(selector))
+    return place
+
+
 @pytest.mark.parametrize("width", [1280, 700])
 def test_nothing_is_wider_than_the_window(reader: Reader, width: int) -> None:
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -247,12 +254,15 @@ def test_nothing_is_wider_than_the_window(reader: Reader, width: int) -> None:
         script = "return document.documentElement.scrollWidth"
         assert reader.browser.execute_script(script) <= width
         # what is told of a node is in view wherever the node is
-        places = [float(one.rect["y"]) for one in reader.all(".node")]
-        [lowest, *_] = [one for one in reader.all(".node") if one.rect["y"] == max(places)]
+        reader.choose("#explorer-run", 1)
+        reader.wait_for("[data-shown='mcts-20']")
+        lowest = max(reader.all(".node"), key=lambda one: one.rect["y"])
         reader.look_at(int(lowest.get_attribute("data-node")))
-        script = "return arguments[0].getBoundingClientRect().toJSON()"
-        details = reader.browser.execute_script(script, reader.one("[data-field='Prior']"))
-        assert 0 <= details["top"] < details["bottom"] <= size["height"]
+        prior = place_of(reader, "[data-field='Prior']")
+        assert 0 <= prior["top"] < prior["bottom"] <= size["height"]
+        reader.look_at(0)
+        figure, panel = place_of(reader, ".histogram"), place_of(reader, "#node-details")
+        assert panel["top"] <= figure["top"] < figure["bottom"] <= panel["bottom"]
     finally:
         reader.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

@@ -38,7 +38,7 @@ function drawScores() {
     html('th', {scope: 'row'}, runName(index), index === report.baseline ? html('span', {class: 'tag'}, 'baseline') : null),
     report.metrics.map((_, metric) => scoreCell(index, metric)),
     costCell(index, 'charged'), costCell(index, 'made'),
-    html('td', {}, run.optimised ?? 'not stated')));
+    html('td', {class: 'spec'}, run.optimised ?? 'not stated')));
   const optimised = report.runs.some((run) => run.scores.some((score) => score.optimised));
   byId('score-table').replaceChildren(
     html('table', {class: 'scores'},
