@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fairseq_mcts.generators.decoder_flags import flag
+from fairseq_mcts.generators.decoder_flags import flag, unread_options
 from fairseq_mcts.search import Decoder
 from fairseq_mcts.search.options import OptionInfo
 from fairseq_mcts.search.registry import decoder_class, decoder_names, fairseqs_own_decoder
@@ -32,7 +32,7 @@ def offered_decoders(*, with_value: bool, with_metric: bool) -> list[dict[str, A
                     "options": [
                         {**_described(option, info), "main": option in _main_options(cls)}
                         for option, info in _offered_options(cls).items()
-                        if option not in fixed
+                        if option not in fixed and _has_effect(decoder, option, info)
                     ],
                 }
             )
@@ -49,6 +49,13 @@ def _offered_options(cls: type[Decoder[Any]]) -> dict[str, OptionInfo]:
         option: info for option, info in infos.items() if info.flag and (info.choices or info.grid)
     }
     return {**main, **tried}
+
+
+def _has_effect(decoder: Decoder[Any], option: str, info: OptionInfo) -> bool:
+    """Whether what a variant fixes leaves an option to be set."""
+    as_it_is = {option: info.default}
+    plain = decoder.with_options({})
+    return unread_options(decoder, as_it_is) <= unread_options(plain, as_it_is)
 
 
 def _main_options(cls: type[Decoder[Any]]) -> tuple[str, ...]:

@@ -32,6 +32,14 @@ def test_what_a_variant_fixes_is_no_input() -> None:
             "search": offer["name"],
             **{f"{offer['name']}_{name}": value for name, value in fixed.items()},
         }
+    # with rollouts the metric judges finished sentences always
+    terminal = [
+        label
+        for label, offer in offered.items()
+        if "terminal" in {one["name"] for one in offer["options"]}
+    ]
+    assert terminal == ["V-MCTS"]
+    assert {"power", "c_scale"} <= {one["name"] for one in offered["MCTS+Roll"]["options"]}
     main = [one["name"] for one in offered["VGBS"]["options"] if one["main"]]
     assert main == ["beam", "alpha"]
     assert [one["name"] for one in offered["beam"]["options"]] == ["beam"]
