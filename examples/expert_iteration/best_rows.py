@@ -61,11 +61,12 @@ def keep_best(names: SplitNames, out: SplitNames, record_of: str) -> Kept:
     )
     for begin in range(0, len(best), _AT_ONCE):
         rows = best[begin : begin + _AT_ONCE]
-        sentences = (
+        sources, samples, references = (
             TokenRows.of([kind[row].numpy() for row in rows.tolist()])
             for kind in (split.sources, split.samples, split.references)
         )
-        writer.add(ScoredRows(*sentences, split.scores[rows], split.rows[rows]))
+        scores = split.scores[rows]
+        writer.add(ScoredRows(sources, samples, references, scores, split.rows[rows]))
     known = {key: split.record[key] for key in ("metric", "methods")}
     writer.finish({**known, "best_of": record_of})
     for language in (names.source_lang, names.target_lang):
