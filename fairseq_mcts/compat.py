@@ -5,10 +5,9 @@ fixes. Each `Fix` first looks whether this installation has its fault at all: a 
 without it stays as it is, and a second `apply` finds nothing to do. fairseq's files are never
 touched. The faults that are mended:
 
-checkpoints-load-safely: torch 2.6 and later refuse every fairseq checkpoint for the Namespace in
-    it, fairseq's main branch loads them unsafely instead, and so does an older torch; here safe
-    loading is on with all, the classes that fairseq checkpoints hold are allowed where torch can
-    be told so, others are refused by name.
+checkpoints-load-safely: torch from 2.6 on refuses every fairseq checkpoint for the Namespace in it;
+    fairseq's main branch and an older torch load it unsafely. Here loading is safe with all: the
+    classes that fairseq checkpoints hold are allowed, others refused by name.
 configurations-are-not-run: some options are Python text, which fairseq runs by `eval` when it
     builds a model: that of a checkpoint could do anything. Literals, which they are, are read as
     such, and all else is refused.
@@ -16,9 +15,8 @@ last-batch-is-kept: batch_by_size drops a last batch whose size is no multiple o
     --required-batch-size-multiple (8): 40 of 41 lines are translated, fewer than 8 fail.
 bf16-without-tpu: fairseq-train takes --bf16 as a request for a TPU and crashes without torch_xla,
     on GPUs and CPUs alike.
-workers-gather-any-data: all_gather_list, by which workers exchange logs that can't be summed,
-    needs a GPU even in training on CPUs and takes 16 KiB of a worker: less than the values of one
-    validation batch.
+workers-gather-any-data: all_gather_list, by which workers exchange logs that can't be summed, needs
+    a GPU even in training on CPUs and takes 16 KiB, less than the values of a validation batch.
 torchrun-trains-one-job: processes of torchrun that are more than the GPUs fairseq sees of itself
     train alone, each, and write to one folder; on CPUs they fail even if told of one another.
 named-task-is-used: from_pretrained(…, task=NAME) is ignored, and the task of the checkpoint is
