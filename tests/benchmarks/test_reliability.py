@@ -29,7 +29,7 @@ def test_a_leak_shows(monkeypatch: pytest.MonkeyPatch) -> None:
 
     class Leaking:
         def generate(self, models: object, sample: dict[str, dict[str, torch.Tensor]]) -> object:
-            kept.append(torch.ones(2**20))  # 4 MiB
+            kept.append(torch.ones(3 * 2**20))  # 12 MiB
             return [None] * len(sample["net_input"]["src_tokens"])
 
     monkeypatch.setattr(soak, "make_generator", lambda name, model: Leaking())

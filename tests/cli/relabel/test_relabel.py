@@ -82,7 +82,12 @@ def test_the_record_and_the_summary_tell_what_was_made(folder: Path, greedy: Pat
     assert record["metric"]["signature"] == build_metric("bleu").sentence_signature()
     assert record["metric"]["privileged"] is True
     assert record["metric"]["range"] == [0.0, 1.0]
-    assert record["origin"] == {"data": "bin", "policy": ["model/checkpoint_best.pt"]}
+    no_text = {"post_process": None, "bpe": {"name": None}, "tokenizer": {"name": None}}
+    assert record["origin"] == {
+        "data": "bin",
+        "policy": ["model/checkpoint_best.pt"],
+        "text": no_text,
+    }
     assert record["decoding"] == {"method": "greedy", "max_len_a": 0.0, "max_len_b": 12}
     assert record["scores"]["mean"] == pytest.approx(scores.mean(), rel=1e-5)
     assert sum(record["scores"]["histogram"]["counts"]) == 90
