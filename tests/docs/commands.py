@@ -75,6 +75,7 @@ NOT_RUN = (
     NotRun(r"make (test|setup)$", "is what runs this test, and its set-up"),
     NotRun(r"make demo$", "ten minutes; tests/examples/demo runs a smaller one"),
     NotRun(r"make (fuzz|coverage|mutants)\b", "an hour or more; tests/fuzz has some of the cases"),
+    NotRun(r"python -m tools\.coverage", "an hour or more"),
     NotRun(r"(ONEDNN_\S+ )?python benchmarks/", "some minutes; tests/benchmarks runs smaller ones"),
     NotRun(r"\.venv/bin/pre-commit install$", "changes the clone's hooks"),
     NotRun(r".* --engine ray --ray-address auto$", "needs a cluster; tests/work starts one"),

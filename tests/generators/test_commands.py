@@ -284,7 +284,7 @@ def test_broken_weights_are_noticed(
 
 
 def test_policy_without_value_names_what_is_missing(trained: Trained, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no value head that was trained; give one with --value-path"):
+    with pytest.raises(ValueError, match="no value head that was trained; give one with --value-p"):
         run_generate(trained, *MCTS, "--path", str(trained.plain), results=tmp_path)
     with pytest.raises(ValueError, match=r"--value-path .*: holds a model without a value head"):
         run_generate(trained, *MCTS, "--value-path", str(trained.plain), results=tmp_path)
