@@ -9,6 +9,8 @@ from fairseq_mcts.data import text_file
 from fairseq_mcts.data.text_file import TextFile
 
 LINES = [f"line {number}" for number in range(23)]
+#: of a fixed time, since a name of a test holds it
+_CUT = gzip.compress(b"a\n" * 999, mtime=0)[:-9]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -36,7 +38,7 @@ def test_ends_of_lines_are_left_out_and_blanks_kept(tmp_path: Path) -> None:
         ("empty", b"", "empty: has no lines"),
         ("bytes", b"a\nb\n\xff\n", "bytes: can't be read as text: line 3: 'utf-8' codec"),
         ("false.gz", b"no gzip", "false.gz: can't be read as text: Not a gzipped file"),
-        ("cut.gz", gzip.compress(b"a\n" * 999)[:-9], "cut.gz: can't be read as text: Compressed"),
+        ("cut.gz", _CUT, "cut.gz: can't be read as text: Compressed"),
     ],
 )
 def test_what_is_no_text_is_refused_at_once(

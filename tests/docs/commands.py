@@ -73,7 +73,10 @@ class NotRun(NamedTuple):
 NOT_RUN = (
     NotRun(r"pip install", "changes the environment; tests/test_packaging.py installs the wheel"),
     NotRun(r"make (test|setup)$", "is what runs this test, and its set-up"),
-    NotRun(r"make demo$", "ten minutes; tests/examples/demo runs a smaller one"),
+    NotRun(
+        r"(make demo$|\.venv/bin/python -m examples\.demo)",
+        "ten minutes; tests/examples/demo runs a smaller one",
+    ),
     NotRun(r"make (fuzz|coverage|mutants)\b", "an hour or more; tests/fuzz has some of the cases"),
     NotRun(r"python -m tools\.coverage", "an hour or more"),
     NotRun(r"(ONEDNN_\S+ )?python benchmarks/", "some minutes; tests/benchmarks runs smaller ones"),
