@@ -16,7 +16,12 @@ from fairseq_mcts.work import WorkError
 
 
 def corpus(sizes: list[int], rows: range, *, is_text: bool = False) -> Corpus:
-    sources = SimpleNamespace(sizes=np.array(sizes, np.int32))
+    lengths = np.array(sizes, np.int32)
+    sources = SimpleNamespace(
+        sizes=lengths,  # of binarised sentences; a text is asked by rows
+        lengths=lambda some: lengths[some.start : some.stop],
+        blocks_beyond=lambda some, least, most: [some],
+    )
     return Corpus("train", [], sources, None, rows, is_text)
 
 
