@@ -50,14 +50,19 @@ def test(folder: Path, jobs: int, *, search_only: bool) -> int:
     return failed
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the shares; how much is missing of what is wanted."""
+def make_parser() -> argparse.ArgumentParser:
+    """All options."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes that share the tests")
     parser.add_argument("--search-only", action="store_true", help="fairseq_mcts/search alone")
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the shares; how much is missing of what is wanted."""
+    options = make_parser().parse_args(arguments)
     folder = Path(tempfile.mkdtemp(prefix="coverage-"))
     faults = test(folder, options.jobs, search_only=options.search_only)
     run(("coverage", "combine", "--quiet", str(folder)), folder)
