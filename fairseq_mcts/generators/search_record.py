@@ -178,7 +178,7 @@ class SearchRecord:
         for one in (*samples, *hypotheses):
             path = prefixes.path(one.tokens)
             logprobs.update(zip(path, one.positional_logprobs, strict=True))
-            scores[path[-1]] = one.value
+            scores[path[-1]] = one.value if one.utility is None else one.utility
         count = len(prefixes.parent)
         return {
             "parent": prefixes.parent,
