@@ -39,6 +39,16 @@ class Growth(NamedTuple):
     best_tokens: int = 12  # a token is changed to one of so many
 
 
+class Translation(NamedTuple):
+    """A translation that a search has found."""
+
+    tokens: Tokens
+    logprobs: tuple[float, ...]  # the model's own, of each token
+
+
+NOTHING = Translation((), ())
+
+
 @dataclass
 class _Row:
     """A row on its way."""
@@ -48,9 +58,14 @@ class _Row:
     method: str
     nodes: list[int]  # slots of its prefixes of 0, 1, … tokens
     tokens: list[int]
+    logprobs: list[float]  # the model's own, of its tokens; NaN of ends that it would not choose
     first: int | None  # None: the finished sentence, however long it gets
-    forced: Tokens = ()  # what it is to become, if that is known
+    forced: Translation = NOTHING  # what it is to become, if that is known
     score: float = field(default=float("nan"))
+
+    def candidate(self) -> Candidate:
+        """It as a metric sees it."""
+        return Candidate(self.sentence, tuple(self.tokens), sum(self.logprobs))
 
     def labelled(self) -> LabelledRow:
         assert self.first is not None
@@ -100,15 +115,20 @@ class CompletionSearch(TreeStore):
         constraints: Constraints,
         growth: Growth,
         seeds: Sequence[int],
-        found: Sequence[Sequence[Tokens]] | None = None,
+        found: Sequence[Sequence[Translation]] | None = None,
         at_once: int | None = None,
+        *,
+        with_logprobs: bool = False,
     ) -> None:
         """`found` are translations of each sentence that a search has found: rows themselves, and
         rows grow from them too. As many rows walk at the same time as `at_once` sentences have in
-        a round, all unless given: the next sentence joins when there is room."""
+        a round, all unless given: the next sentence joins when there is room. `with_logprobs` for
+        metrics that read them: sentences then end early only where eos is one of the best tokens,
+        for the probabilities of others are not kept."""
         super().__init__(constraints, growth.best_tokens, at_once=at_once)
         self.question = Question(actions=growth.best_tokens, as_priors=False, value=False)
         self._growth = growth
+        self._with_logprobs = with_logprobs
         self._found = [()] * self.num_sentences if found is None else found
         self._dice = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
         self._growing: dict[int, _Growing] = {}  # by sentence
@@ -133,10 +153,7 @@ class CompletionSearch(TreeStore):
         if len(slots) and len(self._unscored) < self._most_rows:
             return requests, ()
         self._asked, self._unscored = self._unscored, []
-        # no metric that reads log-probabilities is asked
-        return requests, [
-            Candidate(row.sentence, tuple(row.tokens), math.nan) for row in self._asked
-        ]
+        return requests, [row.candidate() for row in self._asked]
 
     def receive_answers(self, requests: Requests, answers: Answers) -> None:
         self.store_answers(requests, answers, self.question)
@@ -187,9 +204,9 @@ class CompletionSearch(TreeStore):
         root = self.new_root(sentence)
         self._growing[sentence].slots.append(root)
         self._wanted.append(root)
-        self._add(sentence, "greedy", [root], [], 0)
-        for tokens in self._found[sentence]:
-            self._add(sentence, "search", [root], [], None, forced=tokens)
+        self._add(sentence, "greedy", [root], NOTHING, 0)
+        for translation in self._found[sentence]:
+            self._add(sentence, "search", [root], NOTHING, None, forced=translation)
 
     def _leave(self, sentence: int) -> None:
         """Keeps the rows of a sentence, and forgets everything else of it."""
@@ -204,15 +221,16 @@ class CompletionSearch(TreeStore):
         sentence: int,
         method: str,
         nodes: list[int],
-        tokens: list[int],
+        begun: Translation,  # its first tokens
         first: int | None,
-        forced: Tokens = (),
+        forced: Translation = NOTHING,
     ) -> None:
         growing = self._growing[sentence]
-        row = _Row(sentence, growing.num_rows, method, nodes, tokens, first, forced)
+        tokens, logprobs = list(begun.tokens), list(begun.logprobs)
+        row = _Row(sentence, growing.num_rows, method, nodes, tokens, logprobs, first, forced)
         growing.num_rows += 1
         growing.unfinished += 1
-        if tokens and tokens[-1] == self.constraints.eos:
+        if self._has_ended(row):
             self._finish(row)
         else:
             self._walking.append(row)
@@ -229,15 +247,19 @@ class CompletionSearch(TreeStore):
     def _walk(self) -> None:
         """Leads each row on until it ends or stands at a prefix that is not evaluated yet."""
         self.make_room(len(self._walking))  # each row adds one prefix at most
-        known, best = self.tree.prefixes["known"], self.tree.actions["token"][:, 0]  # [N]
+        known, best = self.tree.prefixes["known"], self.tree.actions[:, 0]  # [N]
         waiting = []
         for row in self._walking:
             while known[row.nodes[-1]] and not self._has_ended(row):
-                place = len(row.tokens)
-                token = row.forced[place] if row.forced else int(best[row.nodes[-1]])
+                place, node = len(row.tokens), row.nodes[-1]
+                if row.forced.tokens:
+                    token, logprob = row.forced.tokens[place], row.forced.logprobs[place]
+                else:
+                    token, logprob = int(best["token"][node]), float(best["logprob"][node])
                 row.tokens.append(token)
+                row.logprobs.append(logprob)
                 if token != self.constraints.eos:
-                    row.nodes.append(self._child(row.sentence, row.nodes[-1], token))
+                    row.nodes.append(self._child(row.sentence, node, token))
             if self._has_ended(row):
                 self._finish(row)
             else:
@@ -285,28 +307,36 @@ class CompletionSearch(TreeStore):
             places = dice.integers(len(mothers), size=contest).tolist()
             mother = max((mothers[place] for place in places), key=lambda row: row.score)
             cut = int(dice.integers(len(mother.tokens)))
-            token = self._changed(mother, cut, dice)
-            if token is None:
+            changed = self._changed(mother, cut, dice)
+            if changed is None:
                 continue
+            token, logprob = changed
             node = mother.nodes[cut]
             growing.changes.add((node, token))
-            nodes, tokens = mother.nodes[: cut + 1], [*mother.tokens[:cut], token]
+            nodes = mother.nodes[: cut + 1]
+            begun = Translation((*mother.tokens[:cut], token), (*mother.logprobs[:cut], logprob))
             self.make_room(1)
             if token != self.constraints.eos:
                 nodes.append(self._child(sentence, node, token))
-            self._add(sentence, "completion", nodes, tokens, cut + 1)
+            self._add(sentence, "completion", nodes, begun, cut + 1)
             return
 
-    def _changed(self, mother: _Row, cut: int, dice: np.random.Generator) -> int | None:
-        """The token in place of the mother's at `cut`; None if there is none that is new."""
+    def _changed(
+        self, mother: _Row, cut: int, dice: np.random.Generator
+    ) -> tuple[int, float] | None:
+        """The token in place of the mother's at `cut`, and its log-probability; None if there is
+        none that is new."""
         growing, eos = self._growing[mother.sentence], self.constraints.eos
         node, old = mother.nodes[cut], mother.tokens[cut]
         if old != eos and growing.is_new(node, old, eos) and dice.random() < 0.5:
-            return old  # of what was found: what does this very prefix promise?
+            # of what was found: what does this very prefix promise?
+            return old, mother.logprobs[cut]
+        actions = self.tree.actions[node, : self.tree.prefixes["num_actions"][node]]
         may_end = cut >= self.constraints.min_len[mother.sentence]
         if dice.random() < _EOS_SHARE and may_end and growing.is_new(node, eos, eos):
-            return eos
-        actions = self.tree.actions[node, : self.tree.prefixes["num_actions"][node]]
+            ends = actions["logprob"][actions["token"] == eos].tolist()
+            if ends or not self._with_logprobs:
+                return eos, ends[0] if ends else math.nan
         new = [
             place
             for place, token in enumerate(actions["token"].tolist())
@@ -320,4 +350,5 @@ class CompletionSearch(TreeStore):
             weights = np.ones(min(len(new), _UNIFORM_AMONG))
         below = np.cumsum(weights)
         place = int(np.searchsorted(below, dice.random() * below[-1], side="right"))
-        return int(actions["token"][new[min(place, len(below) - 1)]])
+        chosen = actions[new[min(place, len(below) - 1)]]
+        return int(chosen["token"]), float(chosen["logprob"])

@@ -14,7 +14,11 @@ from fairseq_mcts.generators.search_metric import SearchMetric
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoder
 from fairseq_mcts.models.network import Network
-from fairseq_mcts.relabelling.completion_search import CompletionSearch, Growth
+from fairseq_mcts.relabelling.completion_search import (
+    CompletionSearch,
+    Growth,
+    Translation,
+)
 from fairseq_mcts.relabelling.lengths import Lengths
 from fairseq_mcts.relabelling.rows import Batch, LabelledRow, Tokens
 from fairseq_mcts.search.compiled import announce_compilation
@@ -55,14 +59,18 @@ class Completions:
 
     def make(self, batch: Batch) -> list[list[LabelledRow]]:
         """See `rows.RowMaker`."""
-        found: list[list[Tokens]] = [[] for _ in batch.sources]
+        found: list[dict[Tokens, Translation]] = [{} for _ in batch.sources]
         for search in self._searches:
             search.at_once = batch.at_once
             for known, hypotheses in zip(found, search.translate(batch.sources), strict=True):
-                known.extend(one.tokens for one in hypotheses if one.tokens not in known)
-        return self._grown(batch, found)
+                for one in hypotheses:
+                    translation = Translation(one.tokens, one.positional_logprobs)
+                    known.setdefault(one.tokens, translation)
+        return self._grown(batch, [list(known.values()) for known in found])
 
-    def _grown(self, batch: Batch, found: Sequence[Sequence[Tokens]]) -> list[list[LabelledRow]]:
+    def _grown(
+        self, batch: Batch, found: Sequence[Sequence[Translation]]
+    ) -> list[list[LabelledRow]]:
         """In smaller batches if memory is too little for all; results are the same."""
 
         def grow(places: Sequence[int], *, ahead: bool) -> list[list[LabelledRow]]:
@@ -76,7 +84,9 @@ class Completions:
 
         return self._retrying.run(len(batch.sources), grow, failed)
 
-    def _grow(self, batch: Batch, found: Sequence[Sequence[Tokens]]) -> list[list[LabelledRow]]:
+    def _grow(
+        self, batch: Batch, found: Sequence[Sequence[Translation]]
+    ) -> list[list[LabelledRow]]:
         sources: list[Tensor] = [source.to(self._device) for source in batch.sources]
         evaluator = NetworkEvaluator(self._members, self._vocabulary)
         evaluator.begin(sources)
@@ -88,7 +98,14 @@ class Completions:
             forbidden=self._vocabulary.forbidden,
         )
         seeds = [sentence_seed(self._seed, source) for source in sources]
-        search = CompletionSearch(constraints, self._growth, seeds, found, batch.at_once)
+        search = CompletionSearch(
+            constraints,
+            self._growth,
+            seeds,
+            found,
+            batch.at_once,
+            with_logprobs=self._metric.reads_likelihood,
+        )
         metric = SearchMetric(self._metric, self._target_text, batch.others, "--metric")
         drive(search, evaluator, Scorer(metric))
         return search.labelled_rows()

@@ -10,7 +10,6 @@ from fairseq_mcts.metrics.text import TextDecoders
 from fairseq_mcts.models.network import Network
 from fairseq_mcts.relabelling.completion_search import Growth
 from fairseq_mcts.relabelling.completions import Completions
-from fairseq_mcts.relabelling.errors import RelabellingError
 from fairseq_mcts.relabelling.found import Searches
 from fairseq_mcts.relabelling.lengths import Lengths
 from fairseq_mcts.relabelling.rows import RowMaker
@@ -48,12 +47,7 @@ class Decoding:
         return self.method in ("completions", "search")
 
     def refuse_unfit(self, metric: Metric) -> None:
-        """Refuses searches, and completions, that can't do what is asked of them."""
-        if self.grows and metric.reads_likelihood:
-            raise RelabellingError(
-                f"--metric {metric.name}: reads the policy's likelihood, which --method "
-                f"{self.method} does not keep"
-            )
+        """Refuses searches that can't do what is asked of them."""
         if self.method == "search":
             self.searches.refuse_unfit(metric)
 

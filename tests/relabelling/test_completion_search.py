@@ -1,13 +1,19 @@
 """Grown completions on toy models: every label is the score of plain greedy decoding."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairseq_mcts.relabelling.completion_search import CompletionSearch, Growth
+from fairseq_mcts.relabelling.completion_search import (
+    CompletionSearch,
+    Growth,
+    Translation,
+)
 from fairseq_mcts.relabelling.rows import LabelledRow
 from fairseq_mcts.search.constraints import make_constraints
 from fairseq_mcts.search.driver import drive
@@ -27,6 +33,7 @@ class Toy:
         self.max_len = max_len
         self.asked: list[tuple[int, tuple[int, ...]]] = []
         self.rows_of_calls: list[int] = []
+        self.told: dict[tuple[int, tuple[int, ...]], float] = {}  # log-probabilities
         self.capacity = 0  # of the tree at the end
 
     def grow(
@@ -35,6 +42,7 @@ class Toy:
         growth: Growth,
         found: Sequence[Sequence[tuple[int, ...]]] | None = None,
         at_once: int | None = None,
+        with_logprobs: bool = False,
     ) -> list[list[LabelledRow]]:
         def evaluate(numbers: Any, prefixes: Any) -> Any:
             self.asked += [
@@ -46,15 +54,33 @@ class Toy:
 
         constraints = make_constraints(len(sentences), eos=0, max_len=self.max_len, min_len=MIN_LEN)
         seeds = [10 + one for one in sentences]
-        search = CompletionSearch(constraints, growth, seeds, found, at_once)
+        translations = found and [
+            [Translation(tokens, self.logprobs(sentence, tokens)) for tokens in of_sentence]
+            for sentence, of_sentence in zip(sentences, found, strict=True)
+        ]
+        search = CompletionSearch(
+            constraints, growth, seeds, translations, at_once, with_logprobs=with_logprobs
+        )
         evaluator = FunctionEvaluator(evaluate, constraints)
-        drive(search, evaluator, Scorer(lambda one, tokens: self.score(sentences[one], tokens)))
+
+        def score(sentence: int, tokens: tuple[int, ...], logprob: float) -> float:
+            self.told[sentences[sentence], tokens] = logprob
+            return self.score(sentences[sentence], tokens)
+
+        score.reads_logprob = True  # type: ignore[attr-defined]
+        drive(search, evaluator, Scorer(score))
         self.capacity = search.tree.capacity
         assert search.tree.free_count[0] == self.capacity  # all is forgotten
         return search.labelled_rows()
 
     def score(self, sentence: int, tokens: tuple[int, ...]) -> float:
         return self.metric.score(sentence, tokens)
+
+    def logprobs(self, sentence: int, tokens: tuple[int, ...]) -> tuple[float, ...]:
+        return tuple(
+            float(self.model(sentence, tokens[:place])[0][token])
+            for place, token in enumerate(tokens)
+        )
 
     def best(self, sentence: int, prefix: tuple[int, ...]) -> list[int]:
         """All tokens that may follow, the best first."""
@@ -127,6 +153,29 @@ def test_what_was_found_is_a_row_and_a_mother(toy: Toy, growth: Growth, data: An
         for length in range(row.first, len(row.tokens)):
             assert toy.greedy(5, row.tokens[:length]) == row.tokens
     assert len(set(toy.asked)) == len(toy.asked)
+
+
+@settings(max_examples=150, deadline=None)
+@given(toys, growths, st.data())
+def test_a_metric_that_reads_them_is_told_true_log_probabilities(
+    toy: Toy, growth: Growth, data: Any
+) -> None:
+    words = st.lists(st.integers(1, toy.model.vocab - 1), min_size=1, max_size=toy.max_len)
+    found = [(*one, 0) for one in data.draw(st.lists(words, max_size=2, unique_by=tuple))]
+    [rows] = toy.grow([5], growth, [found], with_logprobs=True)
+    assert {tokens for _, tokens in toy.told} == {row.tokens for row in rows}
+    for (sentence, tokens), logprob in toy.told.items():
+        assert logprob == pytest.approx(sum(toy.logprobs(sentence, tokens)), rel=1e-12)
+
+
+def test_a_metric_that_reads_none_has_early_ends_among_unlikely_tokens_too() -> None:
+    few = Growth(best_tokens=1)
+    kept = Toy(4, 30, "flat", "never", 12)
+    kept.grow(range(40), few)
+    assert any(math.isnan(logprob) for logprob in kept.told.values())
+    without = Toy(4, 30, "flat", "never", 12)
+    without.grow(range(40), few, with_logprobs=True)
+    assert not any(math.isnan(logprob) for logprob in without.told.values())
 
 
 @settings(max_examples=50, deadline=None)

@@ -80,6 +80,27 @@ def test_labels_are_scores_of_plain_greedy_decoding(
     assert labels > 400
 
 
+def test_completions_know_the_policys_likelihood(folder: Path) -> None:
+    mixed = ("--metric", "mix:letters=0.5,likelihood=0.5", "--samples", "1", "--out", "likely")
+    relabelled(folder, *GROWN, *mixed)
+    split = opened(folder / "likely")
+    assert split.rows is not None
+    assert set(split.rows["method"].tolist()) == {0, 1, 2}
+    task = open_task(folder / "bin", None, None)
+    [model] = load_models("--path", [folder / "model" / "checkpoint_best.pt"], task)
+    model.eval()
+    expected = []
+    for sample, source in zip(split.samples, split.sources, strict=True):
+        begun = torch.cat([sample[-1:], sample[:-1]])[None]  # eos y1 .. yn
+        with torch.no_grad():
+            output = model(source[None], torch.tensor([len(source)]), begun)
+        logprobs = model.get_normalized_probs(output, log_probs=True)[0]
+        likelihood = logprobs.gather(1, sample[:, None].long()).mean().exp()
+        texts = (task.target_dictionary.string(one) for one in (sample, source))
+        expected.append(0.5 * letters(*texts) + 0.5 * float(likelihood))
+    np.testing.assert_allclose(split.scores, expected, atol=1e-5)
+
+
 def test_a_source_has_its_greedy_row_completions_and_samples(grown: Path, greedy: Path) -> None:
     split, plain = opened(grown), opened(greedy)
     assert split.rows is not None and plain.rows is not None

@@ -119,10 +119,6 @@ REFUSED: dict[str, tuple[list[str], str]] = {
         [*POLICY, "--metric", "bleu", "--samples", "2", "--temperature", "1,x"],
         "--temperature 1,x: expected numbers",
     ),
-    "unlikely completions": (
-        [*POLICY, "--metric", "mix:letters=1,likelihood=1", "--method", "completions"],
-        "--metric mix: reads the policy's likelihood, which --method completions does not keep",
-    ),
     "idle heat": (
         [*POLICY, "--metric", "bleu", "--method", "completions", "--temperature", "1"],
         "--temperature: has no effect without --samples",
