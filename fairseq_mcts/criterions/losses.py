@@ -70,12 +70,22 @@ def error_within_sources(
     return (weights * (errors - mean[source_of_row].unsqueeze(1)).square()).sum()
 
 
-def match_error(matches: Tensor, wanted: Tensor) -> Tensor:
-    """Mean-square error of matches where it is known what they should be, NaN elsewhere; both of
-    any same shape."""
+def match_error(similarities: Tensor, wanted: Tensor) -> Tensor:
+    """Mean-square errors of similarities [B, T, S] where it is known what they should be, NaN
+    elsewhere: of all pairs, and of the best match of each sample token and of each source token."""
     known = ~wanted.isnan()
-    squares = (matches[known].float() - wanted[known].float()).square()
-    return squares.sum() / known.sum().clamp_min(1)
+    found = similarities.float()
+    least = wanted.float().masked_fill(~known, -torch.inf)
+    error = _mean_square(found, least, known)
+    for side in (1, 2):
+        error = error + _mean_square(found.amax(side), least.amax(side), known.any(side))
+    return error
+
+
+def _mean_square(found: Tensor, wanted: Tensor, counted: Tensor) -> Tensor:
+    """Of the counted elements, bool, of the same shape."""
+    squares = (found[counted] - wanted[counted]).square()
+    return squares.sum() / counted.sum().clamp_min(1)
 
 
 def feature_distance(features: Tensor, other: Tensor, counted: Tensor) -> Tensor:

@@ -77,9 +77,10 @@ class ValueCriterionConfig(FairseqDataclass):  # type: ignore[misc]
     )
     match_weight: Optional[float] = option(
         None,
-        "weight of the squared error of matches: how well each token of sample and source is "
-        "matched in the other by the metric, which the first comparison of --value-head comparing "
-        "is to find; for data that has them (default: 10, of the paper's preset 0)",
+        "weight of the squared error of matches: how similar each token of the sample is to each "
+        "of the source by the metric, and to the most similar one, which the first comparison of "
+        "--value-head comparing is to find; for data that has them (default: 10, of the paper's "
+        "preset 0)",
     )
     sentence_avg: bool = II("optimization.sentence_avg")
 
@@ -197,9 +198,7 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
             log[f"{prefix}within_loss"] = within.data
             loss = loss + options.within_source_weight * within
         if self._learns_matches(extra, sample, prefix):
-            wanted = scored["matches"]
-            error = losses.match_error(extra["token_matches"], wanted["sample"])
-            error = error + losses.match_error(extra["source_matches"], wanted["source"])
+            error = losses.match_error(extra["similarities"], scored["similarities"])
             error = error * scored["ntokens"]
             log["match_loss"] = error.data
             loss = loss + options.match_weight * error
@@ -219,10 +218,10 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
         if prefix or not self._value_losses.match_weight:
             return False
         for missing, why in (
-            ("token_matches" not in extra, "the value head compares nothing with the source"),
+            ("similarities" not in extra, "the value head compares nothing with the source"),
             (
-                "matches" not in sample["scored"],
-                "the data has no matches of tokens; fairseq-mcts-relabel makes them with a metric "
+                "similarities" not in sample["scored"],
+                "the data has no similarities of tokens; fairseq-mcts-relabel makes them with a metric "
                 "that compares tokens with the source (mlbertscore)",
             ),
         ):

@@ -10,7 +10,6 @@ from fairseq import utils
 from fairseq.data import AppendTokenDataset, ConcatDataset, StripTokenDataset, TruncateDataset
 
 from fairseq_mcts.data.files import digest_of_files
-from fairseq_mcts.data.matches import MatchFiles, UnknownMatches
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
 from fairseq_mcts.data.scored_folder import (
     ScoredDataError,
@@ -18,6 +17,7 @@ from fairseq_mcts.data.scored_folder import (
     SplitNames,
     open_scored_split,
 )
+from fairseq_mcts.data.similarities import UnknownSimilarities
 from fairseq_mcts.data.source_groups import SourceGroups
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ def load_scored_dataset(
         np.concatenate([part.scores for part in parts]) if len(parts) > 1 else parts[0].scores,
         groups=SourceGroups.joined(groups),
         first=_first(parts),
-        matches=_matches(parts),
+        similarities=_similarities(parts),
         rows_per_source=rows_per_source,
         pad=task.target_dictionary.pad(),
         eos=task.target_dictionary.eos(),
@@ -107,15 +107,13 @@ def _first(parts: Sequence[ScoredSplit]) -> Any:
     return np.concatenate(columns) if len(columns) > 1 else columns[0]
 
 
-def _matches(parts: Sequence[ScoredSplit]) -> MatchFiles | None:
+def _similarities(parts: Sequence[ScoredSplit]) -> Any:
     """Those of all parts; parts without any stand beside others as unknown."""
-    if all(part.matches is None for part in parts):
+    if all(part.similarities is None for part in parts):
         return None
-    of_parts = [
-        part.matches or MatchFiles(UnknownMatches(part.sources), UnknownMatches(part.samples))
-        for part in parts
-    ]
-    return MatchFiles(*map(_joined, zip(*of_parts, strict=True)))
+    unknown = (UnknownSimilarities(part.sources, part.samples) for part in parts)
+    of_parts = (part.similarities for part in parts)
+    return _joined([known or none for known, none in zip(of_parts, unknown, strict=True)])
 
 
 def split_names(task: Any, split: str, folder: str | Path) -> SplitNames:

@@ -11,8 +11,8 @@ import torch
 from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
 
-from fairseq_mcts.data.matches import UNKNOWN, MatchFiles, similarities_of
 from fairseq_mcts.data.scored_folder import ScoredDataError, Scores
+from fairseq_mcts.data.similarities import similarities_of
 from fairseq_mcts.data.source_groups import SourceGroups
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         eos: int,
         groups: SourceGroups | None = None,  # None: each row is a source of its own
         first: Any = None,  # [N] see scored_folder.ROW; None: 0
-        matches: MatchFiles | None = None,  # of N rows
+        similarities: Any = None,  # of N rows, as codes
         rows_per_source: int | None = None,  # at most so many in a batch, others in each epoch
         left_pad_source: bool = True,
         shuffle: bool = True,
@@ -63,7 +63,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         self._scores = scores
         self._groups = SourceGroups.of(None, len(scores)) if groups is None else groups
         self._first = first
-        self._matches = matches
+        self._similarities = similarities
         self._pad = pad
         self._eos = eos
         self._left_pad_source = left_pad_source
@@ -92,11 +92,18 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
             "scores": [float(self._scores[row]) for row in rows],
             "first": [0 if self._first is None else int(self._first[row]) for row in rows],
         }
-        if self._matches is not None:
-            of_sources, of_samples = self._matches
-            item["source_matches"] = [_cut(of_sources[row], len(source)) for row in rows]
-            item["sample_matches"] = [of_samples[row] for row in rows]
+        if self._similarities is not None:
+            of_rows = zip(rows, samples, strict=True)
+            item["similarities"] = [self._similarity(row, source, one) for row, one in of_rows]
         return item
+
+    def _similarity(self, row: int, source: Tensor, sample: Tensor) -> Tensor:
+        """float32 [T, S]; of a source that --truncate-source has cut, nothing is known of its eos."""
+        found = similarities_of(self._similarities[row].view(len(sample), -1))
+        if found.size(1) > len(source):
+            found = found[:, : len(source)].clone()
+            found[:, -1] = math.nan
+        return found
 
     def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
         """A batch of G sources, the longest first, and their B rows.
@@ -111,27 +118,33 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         scored_folder.ROW); `prev_output_tokens` [B, T] = eos y1 .. yn eos, `target` [B, T] =
         y1 .. yn eos and padding (nothing follows the closing eos), `ntokens`, which counts
         y1 .. yn eos, and `reference`, whose `src_tokens` [G, R] and `src_lengths` [G] are as an
-        encoder takes them. If the data has matches of tokens, `matches` has, float32 and NaN where
-        they are not known, `source` [B, S], of the tokens of the row's source as they stand in
-        `src_tokens`, and `sample` [B, T], of `prev_output_tokens`.
+        encoder takes them. If the data has them, `similarities` [B, T, S], float32, are those of
+        `prev_output_tokens` and the tokens of the row's source as they stand in `src_tokens`, NaN
+        where they are not known.
         """
         if not samples:
             return {}
         items = sorted(samples, key=lambda item: -len(item["source"]))  # stable
         references = [item["target"] for item in items]
+        read = self._encoder_input([item["source"] for item in items])
         return {
             "id": torch.tensor([item["id"] for item in items]),
             "nsentences": len(items),
             "ntokens": sum(map(len, references)),
             "net_input": {
-                **self._encoder_input([item["source"] for item in items]),
+                **read,
                 "prev_output_tokens": self._padded([one.roll(1) for one in references]),
             },
             "target": self._padded(references),
-            "scored": self._scored(items, references),
+            "scored": self._scored(items, references, read["src_tokens"]),
         }
 
-    def _scored(self, items: list[dict[str, Any]], references: list[Tensor]) -> dict[str, Any]:
+    def _scored(
+        self,
+        items: list[dict[str, Any]],
+        references: list[Tensor],
+        sources: Tensor,  # [G, S]
+    ) -> dict[str, Any]:
         samples = [sample for item in items for sample in item["samples"]]
         eos, none = samples[0].new_tensor([self._eos]), samples[0].new_tensor([self._pad])
         scores = [score for item in items for score in item["scores"]]
@@ -146,21 +159,20 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
             "ntokens": sum(map(len, samples)),
             "reference": self._encoder_input(references),
         }
-        if self._matches is not None:
-            scored["matches"] = self._collated_matches(items)
+        if self._similarities is not None:
+            of_rows = [one for item in items for one in item["similarities"]]
+            longest = max(map(len, samples))
+            scored["similarities"] = self._padded_tables(of_rows, longest, sources.size(1))
         return scored
 
-    def _collated_matches(self, items: list[dict[str, Any]]) -> dict[str, Tensor]:
-        of_sources, of_samples = (
-            [similarities_of(codes) for item in items for codes in item[name]]
-            for name in ("source_matches", "sample_matches")
-        )
-        start = of_samples[0].new_full((1,), math.nan)
-        of_samples = [torch.cat([start, one]) for one in of_samples]
-        return {
-            "source": self._padded(of_sources, left=self._left_pad_source, pad=math.nan),
-            "sample": self._padded(of_samples, pad=math.nan),
-        }
+    def _padded_tables(self, tables: list[Tensor], longest: int, widest: int) -> Tensor:
+        """[B, 1 + longest, widest] of tables [T, S]; NaN of start symbol and padding."""
+        padded = torch.full((len(tables), 1 + longest, widest), math.nan)
+        for row, table in zip(padded, tables, strict=True):
+            tokens, width = table.shape
+            begin = widest - width if self._left_pad_source else 0
+            row[1 : 1 + tokens, begin : begin + width] = table
+        return padded
 
     def _encoder_input(self, sentences: list[Tensor]) -> dict[str, Tensor]:
         return {
@@ -168,13 +180,10 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
             "src_lengths": torch.tensor([len(sentence) for sentence in sentences]),
         }
 
-    def _padded(
-        self, sentences: list[Tensor], *, left: bool = False, pad: float | None = None
-    ) -> Tensor:
+    def _padded(self, sentences: list[Tensor], *, left: bool = False) -> Tensor:
         """[B, longest], padded on the right unless said otherwise."""
-        pad = self._pad if pad is None else pad
         return data_utils.collate_tokens(
-            sentences, pad, left_pad=left, pad_to_multiple=self._pad_to_multiple
+            sentences, self._pad, left_pad=left, pad_to_multiple=self._pad_to_multiple
         )
 
     # -- sizes: of a source's longest row, whichever rows are drawn --
@@ -279,10 +288,3 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         rows = np.array([row for index in indices for row in self._groups.rows(int(index))])
         for part in self._sentences:
             part.prefetch(rows)
-
-
-def _cut(matches: Tensor, length: int) -> Tensor:
-    """Matches of a source that --truncate-source has cut to `length` tokens, eos among them."""
-    if len(matches) == length:
-        return matches
-    return torch.cat([matches[: length - 1], matches.new_tensor([UNKNOWN])])

@@ -12,9 +12,9 @@ For a split and the languages s and t the folder holds
     SPLIT.s-t.rows.npy              [N] of ROW: which source a row is of, and what its score means.
                                     Folders of format 1 lack it: there each row is a source of its
                                     own, and its score counts for all prefixes of the sample
-    SPLIT.s-t.matches.s.bin/.idx    how well each source token is matched by the row's sample, and
-    SPLIT.s-t.matches.t.bin/.idx    each sample token by the source (see data/matches.py); only if
-                                    the metric could tell
+    SPLIT.s-t.similarities.bin/.idx [tokens of the sample · of the source] of each row: how similar
+                                    they are (see data/similarities.py); only if the metric could
+                                    tell
     SPLIT.s-t.relabel.json          how the split was made: metric, policy, decoding, figures
     dict.s.txt, dict.t.txt          the dictionaries
 
@@ -32,7 +32,7 @@ import numpy.typing as npt
 from fairseq.data import data_utils, indexed_dataset
 
 from fairseq_mcts.data.array_file import ArrayFileWriter
-from fairseq_mcts.data.matches import CODES, MatchFiles, TokenMatches
+from fairseq_mcts.data.similarities import CODES
 from fairseq_mcts.data.token_checks import check_sentences
 from fairseq_mcts.data.token_file import TokenFileWriter, TokenRows
 
@@ -68,8 +68,7 @@ class SplitNames:
         self.source = folder / f"{self.pair}.{source_lang}"
         self.sample = folder / f"{self.pair}.{target_lang}"
         self.reference = folder / f"{self.pair}.reference.{target_lang}"
-        self.source_matches = folder / f"{self.pair}.matches.{source_lang}"
-        self.sample_matches = folder / f"{self.pair}.matches.{target_lang}"
+        self.similarities = folder / f"{self.pair}.similarities"
         self.score = folder / f"{self.pair}.score.npy"
         self.rows = folder / f"{self.pair}.rows.npy"
         self.record = folder / f"{self.pair}.relabel.json"
@@ -102,7 +101,7 @@ class ScoredSplit:
     references: Any
     scores: Scores  # [N], memory-mapped
     rows: Rows | None  # [N], memory-mapped; None: of format 1
-    matches: MatchFiles | None  # None: not known of any token
+    similarities: Any  # fairseq's indexed dataset, of codes; None: not known of any token
     record: dict[str, Any]
 
 
@@ -133,8 +132,9 @@ def open_scored_split(names: SplitNames) -> ScoredSplit:
         raise ScoredDataError(f"{names.score}: row {row} has score {scores[row]}: {what}")
     sources, samples, references = opened
     rows = _open_rows(names, np.asarray(samples.sizes), record)
-    matches = _open_matches(names, sources, samples) if record.get("matches") else None
-    return ScoredSplit(sources, samples, references, scores, rows, matches, record)
+    has_them = record.get("similarities")
+    similarities = _open_similarities(names, sources, samples) if has_them else None
+    return ScoredSplit(sources, samples, references, scores, rows, similarities, record)
 
 
 def _sentences(prefix: Path, vocabulary: int | None = None) -> Any:
@@ -144,13 +144,11 @@ def _sentences(prefix: Path, vocabulary: int | None = None) -> Any:
     return data_utils.load_indexed_dataset(str(prefix), None, "mmap")
 
 
-def _open_matches(names: SplitNames, sources: Any, samples: Any) -> MatchFiles:
-    opened = []
-    for prefix, sentences in ((names.source_matches, sources), (names.sample_matches, samples)):
-        opened.append(_sentences(prefix, CODES))
-        if not np.array_equal(opened[-1].sizes, sentences.sizes):
-            raise ScoredDataError(f"{prefix}.idx: its rows are not as long as their sentences")
-    return MatchFiles(*opened)
+def _open_similarities(names: SplitNames, sources: Any, samples: Any) -> Any:
+    opened = _sentences(names.similarities, CODES)
+    if not np.array_equal(opened.sizes, sources.sizes * samples.sizes):
+        raise ScoredDataError(f"{names.similarities}.idx: its rows are of other sentences")
+    return opened
 
 
 def _mapped(path: Path) -> npt.NDArray[Any]:
@@ -224,7 +222,7 @@ class ScoredRows(NamedTuple):
     references: TokenRows
     scores: Scores  # [R]
     rows: Rows  # [R]
-    matches: TokenMatches | None = None
+    similarities: TokenRows | None = None  # of codes
 
 
 class ScoredSplitWriter:
@@ -237,24 +235,29 @@ class ScoredSplitWriter:
         *,
         source_vocabulary: int,
         target_vocabulary: int,
-        with_matches: bool = False,  # whether rows come with them
+        with_similarities: bool = False,  # whether rows come with them
     ) -> None:
         self._names = names
         self._sources = TokenFileWriter(names.source, source_vocabulary)
         self.samples = TokenFileWriter(names.sample, target_vocabulary)
         self.references = TokenFileWriter(names.reference, target_vocabulary)
         self._sentences = (self._sources, self.samples, self.references)
-        matches = (names.source_matches, names.sample_matches) if with_matches else ()
-        self._matches = [TokenFileWriter(prefix, CODES) for prefix in matches]
+        self._similarities: TokenFileWriter | None = None
+        if with_similarities:
+            self._similarities = TokenFileWriter(names.similarities, CODES)
         self._num_rows = num_rows
         self._scores = ArrayFileWriter(names.score, np.float32, num_rows)
         self._rows = ArrayFileWriter(names.rows, ROW, num_rows)
 
     @property
+    def _token_files(self) -> tuple[TokenFileWriter, ...]:
+        similarities = () if self._similarities is None else (self._similarities,)
+        return (*self._sentences, *similarities)
+
+    @property
     def paths(self) -> list[Path]:
         """All files, the one that makes the split a scored one last."""
-        writers = (*self._sentences, *self._matches)
-        sentences = [path for writer in writers for path in writer.paths]
+        sentences = [path for writer in self._token_files for path in writer.paths]
         return [*sentences, self._names.rows, self._names.record, self._names.score]
 
     def add(self, rows: ScoredRows) -> None:
@@ -263,9 +266,9 @@ class ScoredSplitWriter:
         self._rows.add(rows.rows)
         for writer, sentences in zip(self._sentences, rows[:3], strict=True):
             writer.add(sentences)
-        of_tokens = () if rows.matches is None else zip(rows.matches, rows[:2], strict=True)
-        for writer, (codes, sentences) in zip(self._matches, of_tokens, strict=True):
-            writer.add(TokenRows(codes.astype(np.int64), sentences.sizes))
+        if self._similarities is not None:
+            assert rows.similarities is not None
+            self._similarities.add(rows.similarities)
 
     def scores(self) -> Scores:
         """[N] all of them, once all rows were added."""
@@ -281,7 +284,7 @@ class ScoredSplitWriter:
     def finish(self, record: dict[str, Any]) -> None:
         """Completes all files."""
         self._refuse_missing()
-        for sentences in (*self._sentences, *self._matches):
+        for sentences in self._token_files:
             sentences.finish()
         for column in (self._scores, self._rows):
             column.finish()

@@ -12,7 +12,6 @@ from fairseq_mcts.metrics.base import (
     Metric,
     MetricConfig,
     PairMatches,
-    PieceMatches,
     with_sources,
 )
 from fairseq_mcts.metrics.bertscore import BertScore
@@ -45,7 +44,6 @@ __all__ = [
     "Mix",
     "PairMatches",
     "PairedResult",
-    "PieceMatches",
     "TextDecoder",
     "build_metric",
     "metric_class",

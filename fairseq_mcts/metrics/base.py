@@ -56,18 +56,15 @@ class Group(NamedTuple):
     weights: FloatArray  # [R] of the others, where they are aggregated; their sum is 1
 
 
-class PieceMatches(NamedTuple):
-    """How well each of P pieces of a text is matched by another text."""
-
-    similarities: FloatArray  # [P] with the most similar piece there, in [-1, 1]
-    spans: IntArray  # [P, 2] the piece's first character in the text, and the one behind its last
-
-
 class PairMatches(NamedTuple):
-    """Matches of a pair of texts, in both directions."""
+    """How well each of P pieces of a text matches each of Q pieces of another.
 
-    hypothesis: PieceMatches
-    other: PieceMatches
+    Spans are a piece's first character in its text, and the one behind its last.
+    """
+
+    similarities: FloatArray  # [P, Q] in [-1, 1]
+    hypothesis_spans: IntArray  # [P, 2]
+    other_spans: IntArray  # [Q, 2]
 
 
 class Metric(ABC):
@@ -163,7 +160,7 @@ class Metric(ABC):
         raise ValueError(f"{self.name}: can't compare with the mean of several texts")
 
     def token_matches(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[PairMatches]:
-        """How well each piece of either text is matched by the other, for each pair.
+        """How well each piece of either text matches each of the other, for each pair.
 
         What scores are made of, before weights and rescaling. Characters outside of all pieces are
         not judged; a pair of which a text is empty has no pieces.

@@ -17,7 +17,6 @@ from fairseq_mcts.metrics.base import (
     Metric,
     MetricConfig,
     PairMatches,
-    PieceMatches,
 )
 from fairseq_mcts.metrics.registry import register_metric
 from fairseq_mcts.metrics.system_output import read_lines
@@ -134,7 +133,7 @@ class BertScore(Metric):
         pairs = zip(hypotheses, others, strict=True)
         found = self._pairs.similarities(hypotheses, others)
         return [
-            PairMatches(*_of_pieces(list(similarities), [spans[text] for text in pair]))
+            _of_pieces(similarities, *(spans[text] for text in pair))
             for pair, similarities in zip(pairs, found, strict=True)
         ]
 
@@ -194,14 +193,14 @@ class BertScore(Metric):
 
 
 def _of_pieces(
-    similarities: Sequence[npt.NDArray[np.float32]],  # [T] of either text, special symbols too
-    spans: Sequence[IntArray],  # [T, 2]
-) -> Iterator[PieceMatches]:
-    """Without special symbols; without anything if one of the texts has nothing else."""
-    is_piece = [of_text[:, 1] > of_text[:, 0] for of_text in spans]
-    has_pieces = all(some.any() for some in is_piece)
-    for of_text, where, some in zip(similarities, spans, is_piece, strict=True):
-        yield PieceMatches(of_text[some & has_pieces].astype(np.float64), where[some & has_pieces])
+    similarities: npt.NDArray[np.float32],  # [T, U] special symbols too
+    spans: IntArray,  # [T, 2]
+    other_spans: IntArray,  # [U, 2]
+) -> PairMatches:
+    """Without special symbols."""
+    own, other = (one[:, 1] > one[:, 0] for one in (spans, other_spans))
+    pieces = similarities[np.ix_(own, other)].astype(np.float64)
+    return PairMatches(pieces, spans[own], other_spans[other])
 
 
 def _pair_scorer(config: BertScoreConfig) -> "PairScorer":

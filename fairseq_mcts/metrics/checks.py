@@ -89,8 +89,10 @@ def check_matches(
             f"metric {metric.name}: matches of {len(matches)} pairs for {len(hypotheses)}"
         )
     for pair, *texts in zip(matches, hypotheses, others, strict=True):
-        for of_text, text in zip(pair, texts, strict=True):
-            begins, ends = of_text.spans.T  # [P]
+        pieces = (len(pair.hypothesis_spans), len(pair.other_spans))
+        known = pair.similarities.shape == pieces and np.isfinite(pair.similarities).all()
+        for spans, text in zip(pair[1:], texts, strict=True):
+            begins, ends = spans.T  # [P]
             inside = (begins >= 0) & (begins <= ends) & (ends <= len(text))
-            if not (inside.all() and np.isfinite(of_text.similarities).all()):
+            if not (known and inside.all()):
                 raise ValueError(f"metric {metric.name}: matches that are none of {text!r}")

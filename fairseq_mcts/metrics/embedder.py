@@ -44,11 +44,8 @@ class Vectors(NamedTuple):
     tokens: Tensor  # [T] ids
 
 
-class Similarities(NamedTuple):
-    """Of each token with the most similar one of the other text, special symbols included."""
-
-    of_hypothesis: npt.NDArray[np.float32]  # [T]
-    of_other: npt.NDArray[np.float32]  # [U]
+# Of a pair, special symbols included: [tokens of the hypothesis, tokens of the other]
+Similarities = npt.NDArray[np.float32]
 
 
 class _Matched(NamedTuple):
@@ -61,11 +58,11 @@ class _Matched(NamedTuple):
 
     def similarities(self) -> Iterator[tuple[Pair, Similarities]]:
         """Of each pair, without padding."""
-        of_hypotheses, of_others = (one.cpu().numpy() for one in self.found[2:])  # [B, T], [B, U]
+        similarity = self.found.similarity.cpu().numpy()  # [B, T, U]
         lengths = (side.mask.sum(dim=1).tolist() for side in (self.hypotheses, self.others))
         for row, (pair, own, other) in enumerate(zip(self.pairs, *lengths, strict=True)):
             # copies: a view would keep the whole batch alive
-            yield pair, Similarities(of_hypotheses[row, :own].copy(), of_others[row, :other].copy())
+            yield pair, similarity[row, :own, :other].copy()
 
 
 class TextEmbedder:
@@ -158,8 +155,7 @@ class PairScorer:
                 self._known.put(pair, score)
             if self.keeps_similarities:
                 for pair, similarities in matched.similarities():
-                    cost = sum(one.nbytes for one in similarities)
-                    self._similarities.put(pair, similarities, cost)
+                    self._similarities.put(pair, similarities, similarities.nbytes)
         return [scores[pair] for pair in pairs]
 
     @torch.inference_mode()

@@ -19,8 +19,7 @@ class GreedyMatch(NamedTuple):
 
     precision: Tensor  # [B]
     recall: Tensor  # [B]
-    of_hypotheses: Tensor  # [B, T] similarity of each token with the one that it takes
-    of_others: Tensor  # [B, U]
+    similarity: Tensor  # [B, T, U] of all tokens, padding too
 
 
 def greedy_match(hypotheses: TokenBatch, others: TokenBatch) -> GreedyMatch:
@@ -38,7 +37,7 @@ def greedy_match(hypotheses: TokenBatch, others: TokenBatch) -> GreedyMatch:
     recall = _weighted_mean(best_own, others.weights)
     empty = (hypotheses.weights.sum(dim=1) <= 0) | (others.weights.sum(dim=1) <= 0)  # [B]
     return GreedyMatch(
-        precision.masked_fill(empty, 0.0), recall.masked_fill(empty, 0.0), best_other, best_own
+        precision.masked_fill(empty, 0.0), recall.masked_fill(empty, 0.0), similarity
     )
 
 

@@ -52,8 +52,7 @@ class Compared(NamedTuple):
 
     logits: Tensor  # [P, K] over the buckets
     values: Tensor  # float32 [P]
-    token_matches: Tensor  # [B, T] best match of each word in the source, by the first comparison
-    source_matches: Tensor  # [B, S] of each source token among all words of the row
+    similarities: Tensor  # [B, T, S] of words and source tokens, by the first comparison
 
 
 @dataclass(frozen=True)
@@ -224,7 +223,7 @@ class ComparingValueHead(ValueHead):
             prefixes.is_finished[wanted],
         )
         values = expected_value(logits, bucket_means(self.bucket_edges))
-        return Compared(logits, values, best[:, :, 0], said[:, -1, 0])
+        return Compared(logits, values, match[:, :, 0])
 
 
 def by_head(rows: Tensor, sizes: Sizes) -> Tensor:

@@ -23,9 +23,8 @@ def read_values(
     """`value_logits` over the buckets, [B, T, K], and `value`, float32 [B, T]; 0 where not wanted.
 
     Heads that read features alone give all of them. One that compares gives `token_logprobs` too,
-    float32 [B, T]: the policy's log-probability of each input token, 0 of the start symbol; and how
-    its first comparison has matched the tokens: `token_matches` [B, T] of each input token in the
-    source, `source_matches` [B, S] of each source token among all tokens of the row.
+    float32 [B, T]: the policy's log-probability of each input token, 0 of the start symbol; and
+    `similarities` [B, T, S] of the input tokens and the source's, by its first comparison.
     """
     head = model.decoder.value_head
     if not isinstance(head, ComparingValueHead):
@@ -62,8 +61,7 @@ def read_values(
         "value_logits": logits.masked_scatter(wanted.unsqueeze(-1), compared.logits),
         "value": values.masked_scatter(wanted, compared.values),
         "token_logprobs": logprobs[nodes.at],
-        "token_matches": compared.token_matches,
-        "source_matches": compared.source_matches,
+        "similarities": compared.similarities,
     }
 
 

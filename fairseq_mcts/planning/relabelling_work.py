@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from fairseq.data.indexed_dataset import best_fitting_int_dtype
 
-from fairseq_mcts.data.matches import TokenMatches
 from fairseq_mcts.data.scored_folder import ROW, ScoredRows
+from fairseq_mcts.data.token_file import TokenRows
 from fairseq_mcts.planning.measuring import FEWEST_BATCHES, Stopwatch, Turn
 from fairseq_mcts.planning.rates import BatchCost
 from fairseq_mcts.planning.sampling import in_spread_order, whole
@@ -121,10 +121,10 @@ class _Relabelling:
             len(rows.sources.tokens) * self.source_token_bytes
             + target_tokens * self.target_token_bytes
             + len(rows.scores) * _ROW_BYTES
-            + (0 if rows.matches is None else _match_bytes(rows.matches, len(rows.scores)))
+            + (0 if rows.similarities is None else _similarity_bytes(rows.similarities))
         )
 
 
-def _match_bytes(matches: TokenMatches, rows: int) -> int:
-    """Of the matches' files: codes, and length and offset of each row."""
-    return sum(codes.nbytes + rows * (4 + 8) for codes in matches)
+def _similarity_bytes(similarities: TokenRows) -> int:
+    """Of the file: codes, and length and offset of each row."""
+    return 2 * len(similarities.tokens) + len(similarities.sizes) * (4 + 8)

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairseq_mcts.data.matches import TokenMatches
 from fairseq_mcts.data.scored_folder import ScoredRows, SplitNames
 from fairseq_mcts.data.token_file import TokenRows
 from fairseq_mcts.work import Arrays, ChunkStore, DamagedChunkError
@@ -15,7 +14,7 @@ _ROW_ARRAYS = (
     *(f"{name}.{part}" for name in _SENTENCES for part in ("tokens", "sizes")),
     *("scores", "rows"),
 )
-_MATCHES = ("matches.sources", "matches.samples")
+_SIMILARITIES = "similarities"  # codes; their numbers follow from the lengths of the sentences
 
 
 class Counts(NamedTuple):
@@ -25,7 +24,7 @@ class Counts(NamedTuple):
     skipped: int  # sources left out because they are too long, or empty lines
     empty: int  # samples without any text
     exact: int  # samples equal to the reference
-    matched: int = 0  # rows some of whose tokens have matches
+    matched: int = 0  # rows some of whose tokens have similarities
 
 
 def chunk_store(names: SplitNames) -> ChunkStore:
@@ -44,8 +43,8 @@ def as_arrays(rows: ScoredRows, counts: Counts) -> Arrays:
         sentences: TokenRows = getattr(rows, name)
         arrays[f"{name}.tokens"] = sentences.tokens.astype(np.int32)
         arrays[f"{name}.sizes"] = sentences.sizes
-    if rows.matches is not None:
-        arrays.update(zip(_MATCHES, rows.matches, strict=True))
+    if rows.similarities is not None:
+        arrays[_SIMILARITIES] = rows.similarities.tokens.astype(np.uint16)
     return arrays
 
 
@@ -55,15 +54,18 @@ def read_counts(store: ChunkStore, chunk: int, digest: str) -> Counts:
 
 
 def read_rows(
-    store: ChunkStore, chunk: int, digest: str, *, with_matches: bool = False
+    store: ChunkStore, chunk: int, digest: str, *, with_similarities: bool = False
 ) -> ScoredRows:
     """The rows of a chunk."""
-    arrays = store.read(chunk, digest, (*_ROW_ARRAYS, *(_MATCHES if with_matches else ())))
+    arrays = store.read(chunk, digest, (*_ROW_ARRAYS, *([_SIMILARITIES] if with_similarities else [])))
     sources, samples, references = (
         TokenRows(arrays[f"{name}.tokens"], arrays[f"{name}.sizes"]) for name in _SENTENCES
     )
-    matches = TokenMatches(*(arrays[name] for name in _MATCHES)) if with_matches else None
-    rows = ScoredRows(sources, samples, references, arrays["scores"], arrays["rows"], matches)
+    similarities = None
+    if with_similarities:
+        sizes = sources.sizes * samples.sizes
+        similarities = TokenRows(arrays[_SIMILARITIES].astype(np.int64), sizes)
+    rows = ScoredRows(sources, samples, references, arrays["scores"], arrays["rows"], similarities)
     fault = _fault(rows)
     if fault is not None:
         raise DamagedChunkError(
@@ -82,9 +84,9 @@ def _fault(rows: ScoredRows) -> str | None:
             return f"its {name} are not those of its {count} scores"
     if len(rows.rows) != count:
         return f"{len(rows.rows)} rows for {count} scores"
-    if rows.matches is not None:
-        for name, codes, sentences in zip(_MATCHES, rows.matches, rows[:2], strict=True):
-            if len(codes) != len(sentences.tokens):
-                return f"{len(codes)} {name} for {len(sentences.tokens)} tokens"
+    if rows.similarities is not None:
+        codes, pairs = len(rows.similarities.tokens), rows.similarities.sizes.sum()
+        if codes != pairs:
+            return f"{codes} similarities for {pairs} pairs of tokens"
     bad = np.flatnonzero(~np.isfinite(rows.scores))
     return f"score {bad[0]} is {rows.scores[bad[0]]}" if len(bad) else None

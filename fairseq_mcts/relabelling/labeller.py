@@ -89,7 +89,7 @@ class Labeller:
             TokenRows.of([references[place].numpy() for place in of_row]),
             scores,
             _rows(flat, fitting[of_row]),
-            matched.matches,
+            matched.similarities,
         )
         counts = Counts(
             rows=len(flat),

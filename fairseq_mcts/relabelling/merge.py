@@ -40,7 +40,7 @@ def _write(names: SplitNames, store: ChunkStore, num_shards: int | None) -> dict
     if not counts.rows:
         raise RelabellingError(f"{store.folder}: all {counts.skipped} sources are unfit")
 
-    with_matches = settings.get("matches", False)
+    with_similarities = settings.get("similarities", False)
     stage = names.within(store.folder / f"merged-{process_name()}")
     shutil.rmtree(stage.folder, ignore_errors=True)
     stage.folder.mkdir()
@@ -49,10 +49,10 @@ def _write(names: SplitNames, store: ChunkStore, num_shards: int | None) -> dict
         counts.rows,
         source_vocabulary=settings["data"]["source_vocabulary"],
         target_vocabulary=settings["data"]["target_vocabulary"],
-        with_matches=with_matches,
+        with_similarities=with_similarities,
     )
     for chunk in chunks:
-        writer.add(read_rows(store, chunk, digest, with_matches=with_matches))
+        writer.add(read_rows(store, chunk, digest, with_similarities=with_similarities))
     record = {
         **settings,
         "settings_digest": digest,

@@ -107,7 +107,7 @@ class Recipe:
             },
             "chunk_rows": self.chunk_rows,
             # not there otherwise: so are the settings of folders that were made before
-            **({"matches": True} if self.makes_matches else {}),
+            **({"similarities": True} if self.makes_matches else {}),
         }
 
 

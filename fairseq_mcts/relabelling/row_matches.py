@@ -1,4 +1,4 @@
-"""The metric's matches for the tokens of rows."""
+"""The metric's similarities for the tokens of rows."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fairseq_mcts.data.matches import UNKNOWN, Codes, TokenMatches
+from fairseq_mcts.data.similarities import UNKNOWN, codes_of
+from fairseq_mcts.data.token_file import TokenRows
 from fairseq_mcts.metrics.base import Metric
 from fairseq_mcts.metrics.text import TextDecoders
-from fairseq_mcts.relabelling.alignment import TokenAligner
+from fairseq_mcts.relabelling.alignment import TokenAligner, token_similarities
 
 Sentences = Sequence[npt.NDArray[np.int64]]
 
@@ -17,12 +18,12 @@ Sentences = Sequence[npt.NDArray[np.int64]]
 class MatchedRows(NamedTuple):
     """What is known of R rows."""
 
-    matches: TokenMatches | None
-    rows: int  # with a match of any token
+    similarities: TokenRows | None  # of codes, [T · S] of each row
+    rows: int  # with a similarity of any tokens
 
 
 class RowMatcher:
-    """Asks a metric that compares with sources which tokens of samples and sources match."""
+    """Asks a metric that compares with sources how tokens of samples and sources match."""
 
     def __init__(self, metric: Metric, texts: TextDecoders) -> None:
         metric.expect_matches()
@@ -36,19 +37,13 @@ class RowMatcher:
         source_texts: Sequence[str],
         sample_texts: Sequence[str],
     ) -> MatchedRows:
-        """Matches of all rows."""
-        none = np.zeros(0, np.uint16)
-        of_sources, of_samples = [none], [none]
-        known = 0
+        """Similarities of all rows."""
+        codes = []
         pairs = self._metric.token_matches(sample_texts, source_texts) if sources else []
         for row, pair in enumerate(pairs):
-            source = self._source.codes(sources[row], source_texts[row], pair.other)
-            sample = self._target.codes(samples[row], sample_texts[row], pair.hypothesis)
-            known += _has_any(source) or _has_any(sample)
-            of_sources.append(source)
-            of_samples.append(sample)
-        return MatchedRows(TokenMatches(*map(np.concatenate, (of_sources, of_samples))), known)
-
-
-def _has_any(codes: Codes) -> bool:
-    return bool((codes != UNKNOWN).any())
+            sample = self._target.shares(samples[row], sample_texts[row], pair.hypothesis_spans)
+            source = self._source.shares(sources[row], source_texts[row], pair.other_spans)
+            similarities = token_similarities(sample, source, pair)
+            codes.append(codes_of(similarities).ravel().astype(np.int64))
+        known = sum(bool((row != UNKNOWN).any()) for row in codes)
+        return MatchedRows(TokenRows.of(codes), known)

@@ -111,8 +111,8 @@ def _is_complete(names: SplitNames, settings: Settings | None = None) -> bool:
         return False
     if settings is not None:
         record = read_record(names)
-        # "matches" is only there where rows have them
-        names_of_settings = {*settings, "matches"}
+        # "similarities" is only there where rows have them
+        names_of_settings = {*settings, "similarities"}
         changed = differences({name: record.get(name) for name in names_of_settings}, settings)
         if changed:
             raise RelabellingError(

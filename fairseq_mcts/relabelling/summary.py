@@ -23,7 +23,7 @@ def summary(record: dict[str, Any]) -> str:
         f"  {metric['name']} against the {against} ({metric['signature']})",
         f"  scores: mean {scores['mean']:.4f}, from {scores['min']:.4f} to {scores['max']:.4f}",
     ]
-    if record.get("matches"):
+    if record.get("similarities"):
         lines.append(f"  matches of tokens: in {counts['rows_with_matches']:,} rows")
     return "\n".join(lines + histogram_lines(scores["histogram"], rows))
 

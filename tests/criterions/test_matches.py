@@ -31,14 +31,18 @@ def batch_with_matches(seed: int = 1) -> dict[str, Any]:
     rows = Rows(seed)
     batch = rows.batch()
     generator = torch.Generator().manual_seed(seed)
-    source = torch.full(batch["net_input"]["src_tokens"].shape, math.nan)
-    sample = torch.full(batch["scored"]["prev_output_tokens"].shape, math.nan)
+    length, width = (
+        batch[part][name].shape[1]
+        for part, name in (("scored", "prev_output_tokens"), ("net_input", "src_tokens"))
+    )
+    table = torch.full((len(rows.samples), length, width), math.nan)
     for row, (words, of_sample) in enumerate(zip(rows.sources, rows.samples, strict=True)):
-        begin = source.shape[1] - len(words) - 1  # sources are padded on the left
-        source[row, begin:-1] = torch.rand(len(words), generator=generator)
-        sample[row, 1 : 1 + len(of_sample)] = torch.rand(len(of_sample), generator=generator)
-    sample[2] = math.nan
-    batch["scored"]["matches"] = {"source": source, "sample": sample}
+        begin = width - len(words) - 1  # sources are padded on the left
+        known = torch.rand(len(of_sample), len(words), generator=generator)
+        table[row, 1 : 1 + len(of_sample), begin:-1] = known
+    table[2] = math.nan
+    table[0, 1] = math.nan
+    batch["scored"]["similarities"] = table
     return batch
 
 
@@ -50,12 +54,19 @@ def slow_match_error(model: Any, batch: dict[str, Any]) -> float:
         prev_output_tokens=scored["prev_output_tokens"],
         source_of_row=scored["source"],
     )[1]
-    means = []
-    for name, wanted in (("token_matches", "sample"), ("source_matches", "source")):
-        pairs = zip(output[name].flatten(), scored["matches"][wanted].flatten(), strict=True)
-        squares = [(float(a) - float(b)) ** 2 for a, b in pairs if not math.isnan(b)]
-        means.append(sum(squares) / len(squares))
-    return sum(means)
+    squares: dict[str, list[float]] = {"pair": [], "sample": [], "source": []}
+    tables = zip(output["similarities"].tolist(), scored["similarities"].tolist(), strict=True)
+    for found, wanted in tables:
+        for a, b in zip(found, wanted, strict=True):
+            known = [(one, other) for one, other in zip(a, b, strict=True) if not math.isnan(other)]
+            squares["pair"] += [(one - other) ** 2 for one, other in known]
+            if known:
+                squares["sample"].append((max(a) - max(other for _, other in known)) ** 2)
+        for a, b in zip(zip(*found, strict=True), zip(*wanted, strict=True), strict=True):
+            of_source = [one for one in b if not math.isnan(one)]
+            if of_source:
+                squares["source"].append((max(a) - max(of_source)) ** 2)
+    return sum(sum(some) / len(some) for some in squares.values())
 
 
 def test_the_error_is_added_with_its_weight(model: Any) -> None:
@@ -68,8 +79,8 @@ def test_the_error_is_added_with_its_weight(model: Any) -> None:
     assert float(loss - without) == pytest.approx(0.5 * WEIGHT * error, rel=1e-3)
 
 
-def test_matches_of_a_row_are_those_of_its_own_tokens(model: Any) -> None:
-    """A row's matches are the same alone and beside others, and grow with its words."""
+def test_similarities_of_a_row_are_those_of_its_own_tokens(model: Any) -> None:
+    """The same alone and beside others, and of each prefix."""
     rows = Rows(4)
     whole = rows.batch()
     fed = whole["scored"]["prev_output_tokens"]
@@ -78,27 +89,20 @@ def test_matches_of_a_row_are_those_of_its_own_tokens(model: Any) -> None:
         width = len(source) + 1
         tokens = whole["net_input"]["src_tokens"][row : row + 1, -width:]
         lengths = torch.tensor([width])
-        known = torch.full((width,), -1.0)
         for words in range(1, len(sample) + 1):
             prefix = fed[row : row + 1, : words + 1]
             alone = model(tokens, lengths, prefix)[1]
             torch.testing.assert_close(
-                alone["token_matches"][0], together["token_matches"][row, : words + 1]
+                alone["similarities"][0], together["similarities"][row, : words + 1, -width:]
             )
-            assert bool((alone["source_matches"][0] >= known - 1e-6).all())
-            known = alone["source_matches"][0]
-        torch.testing.assert_close(known, together["source_matches"][row, -width:])
 
 
 def test_only_the_first_comparison_is_drawn(model: Any) -> None:
     batch = batch_with_matches()
     head = model.decoder.value_head
     extra = model(**batch["net_input"], prev_output_tokens=batch["scored"]["prev_output_tokens"])[1]
-    wanted = batch["scored"]["matches"]
-    known = {name: ~of_tokens.isnan() for name, of_tokens in wanted.items()}
-    loss = extra["token_matches"][known["sample"]].square().sum()
-    loss = loss + extra["source_matches"][known["source"]].square().sum()
-    loss.backward()
+    known = ~batch["scored"]["similarities"].isnan()
+    extra["similarities"][known].square().sum().backward()
     size, compared = head.sizes.head_size, head.sizes.heads * head.sizes.head_size
     said = head.said.weight.grad.abs().sum(dim=1)  # [H · d]
     assert bool((said[:size] > 0).all())
@@ -130,7 +134,7 @@ def test_what_can_not_be_learned_is_refused_only_if_asked_for(model: Any) -> Non
     plain = make_model(DUAL, joined=True, share_all_embeddings=True, value_buckets=20)
     for network, batch, message in (
         (plain, batch_with_matches(), "--match-weight 3.0: the value head compares nothing"),
-        (model, Rows(1).batch(), "--match-weight 3.0: the data has no matches of tokens"),
+        (model, Rows(1).batch(), "--match-weight 3.0: the data has no similarities"),
     ):
         with pytest.raises(ValueError, match=message):
             asked(network, batch)

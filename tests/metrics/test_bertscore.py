@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairseq_mcts.metrics import build_metric
-from fairseq_mcts.metrics.base import PairMatches, PieceMatches
+from fairseq_mcts.metrics.base import PairMatches
 from fairseq_mcts.metrics.checks import check_matches
 
 TOLERANCE = 1e-5
@@ -267,24 +267,28 @@ def test_matches_are_what_precision_and_recall_are_means_of(
     assert metric.matches_tokens
     pairs = zip(
         metric.token_matches(hypotheses, others),
+        metric._pairs.similarities(hypotheses, others),
         plain.precision_recall_f1(hypotheses, others),
         strict=True,
     )
-    for matches, (precision, recall, _) in pairs:
-        assert matches.hypothesis.similarities.mean() == pytest.approx(precision, abs=TOLERANCE)
-        assert matches.other.similarities.mean() == pytest.approx(recall, abs=TOLERANCE)
+    for matches, all_tokens, (precision, recall, _) in pairs:
+        np.testing.assert_allclose(matches.similarities, all_tokens[1:-1, 1:-1], atol=TOLERANCE)
+        # a token may also match best the symbol that opens or closes the other text
+        assert all_tokens[1:-1].max(axis=1).mean() == pytest.approx(precision, abs=TOLERANCE)
+        assert all_tokens[:, 1:-1].max(axis=0).mean() == pytest.approx(recall, abs=TOLERANCE)
 
 
 def test_pieces_of_matches_are_parts_of_their_texts(toy_encoder, toy_pairs) -> None:
     metric = build_metric("mlbertscore", {"model": str(toy_encoder)})
     texts = [f"  {text}\n" for text in toy_pairs.targets[:20]]
     for text, matches in zip(texts, metric.token_matches(texts, texts), strict=True):
-        found = [text[begin:end] for begin, end in matches.hypothesis.spans]
-        assert "".join(found) == "".join(text.split())
-        np.testing.assert_allclose(matches.other.similarities, 1.0, atol=TOLERANCE)
+        for spans in (matches.hypothesis_spans, matches.other_spans):
+            found = [text[begin:end] for begin, end in spans]
+            assert "".join(found) == "".join(text.split())
+        np.testing.assert_allclose(np.diag(matches.similarities), 1.0, atol=TOLERANCE)
     odd = metric.token_matches(ODD_TEXTS, ODD_TEXTS[::-1])
     check_matches(metric, odd, ODD_TEXTS, ODD_TEXTS[::-1])
-    assert len(odd[0].hypothesis.similarities) == len(odd[0].other.similarities) == 0
+    assert odd[0].similarities.size == 0
 
 
 def test_matches_that_are_expected_cost_nothing_more(toy_encoder, toy_pairs) -> None:
@@ -297,9 +301,9 @@ def test_matches_that_are_expected_cost_nothing_more(toy_encoder, toy_pairs) -> 
     found = metric.token_matches(hypotheses, others)
     assert metric._pairs.embedder.encoded_texts == before
     for one, other in zip(found, expected, strict=True):
-        for ours, theirs in zip(one, other, strict=True):
-            np.testing.assert_array_equal(ours.spans, theirs.spans)
-            np.testing.assert_allclose(ours.similarities, theirs.similarities, atol=TOLERANCE)
+        np.testing.assert_allclose(one.similarities, other.similarities, atol=TOLERANCE)
+        for ours, theirs in zip(one[1:], other[1:], strict=True):
+            np.testing.assert_array_equal(ours, theirs)
 
 
 def test_metrics_without_matches_say_so() -> None:
@@ -309,14 +313,21 @@ def test_metrics_without_matches_say_so() -> None:
 
 @pytest.mark.parametrize(
     ("similarities", "spans"),
-    [([0.5], [[0, 4]]), ([0.5], [[-1, 1]]), ([0.5], [[2, 1]]), ([math.nan], [[0, 1]])],
+    [
+        ([[0.5]], [[0, 4]]),
+        ([[0.5]], [[-1, 1]]),
+        ([[0.5]], [[2, 1]]),
+        ([[math.nan]], [[0, 1]]),
+        ([[0.5, 0.5]], [[0, 1]]),
+    ],
 )
 def test_matches_of_no_text_are_refused(similarities, spans) -> None:
-    right = PieceMatches(np.array([0.5]), np.array([[0, 1]]))
-    wrong = PieceMatches(np.array(similarities), np.array(spans))
+    span = np.array([[0, 1]])
+    right = PairMatches(np.array([[0.5]]), span, span)
+    wrong = PairMatches(np.array(similarities), span, np.array(spans))
     metric = build_metric("chrf")
-    check_matches(metric, [PairMatches(right, right)], ["abc"], ["abc"])
+    check_matches(metric, [right], ["abc"], ["abc"])
     with pytest.raises(ValueError, match="metric chrf: matches that are none of 'abc'"):
-        check_matches(metric, [PairMatches(right, wrong)], ["abc"], ["abc"])
+        check_matches(metric, [wrong], ["abc"], ["abc"])
     with pytest.raises(ValueError, match="metric chrf: matches of 0 pairs for 1"):
         check_matches(metric, [], ["abc"], ["abc"])

@@ -1,4 +1,4 @@
-"""Matches of pieces become those of tokens, or none: never those of another token."""
+"""Similarities of pieces become those of tokens, or none: never those of another token."""
 
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -9,10 +9,9 @@ from fairseq.data import Dictionary
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_mcts.data.matches import UNKNOWN, codes_of
-from fairseq_mcts.metrics.base import PieceMatches
+from fairseq_mcts.metrics.base import IntArray, PairMatches
 from fairseq_mcts.metrics.text import TextDecoder
-from fairseq_mcts.relabelling.alignment import TokenAligner, matches_of_tokens
+from fairseq_mcts.relabelling.alignment import TokenAligner, piece_shares, token_similarities
 
 WORDS = st.lists(st.text("abäß漢😀.-", min_size=1, max_size=8), max_size=6)
 SPACES = st.sampled_from([" ", "  ", "\u3000", "\t"])
@@ -23,7 +22,7 @@ class Split(NamedTuple):
 
     text: str
     tokens: list[str]
-    pieces: PieceMatches
+    spans: IntArray  # [P, 2] of pieces
 
 
 @st.composite
@@ -45,43 +44,45 @@ def splits(draw: Any) -> Split:
     for _ in range(draw(st.integers(0, 2))):  # such as eos
         tokens.insert(draw(st.integers(0, len(tokens))), "")
     spans = [span for span in draw(cuts(text)) if draw(st.integers(0, 4))]  # not all are judged
-    similarities = [draw(st.floats(-1, 1)) for _ in spans]
-    pieces = PieceMatches(np.array(similarities), np.array(spans, np.int64).reshape(-1, 2))
-    return Split(text, tokens, pieces)
+    return Split(text, tokens, np.array(spans, np.int64).reshape(-1, 2))
 
 
-def character_matches(split: Split) -> list[float]:
-    """One character after the other, spaces left out."""
+def pieces_of_tokens(split: Split) -> list[list[int]]:
+    """Of each token its characters' pieces, one character after the other."""
+    places = iter(place for place, one in enumerate(split.text) if not one.isspace())
     found = []
-    for place, character in enumerate(split.text):
-        if not character.isspace():
-            of_piece = [
-                float(similarity)
-                for similarity, (begin, end) in zip(*split.pieces, strict=True)
-                if begin <= place < end
-            ]
-            found.append(of_piece[0] if of_piece else np.nan)
+    for token in split.tokens:
+        own = [next(places) for _ in token]
+        spans = list(enumerate(split.spans.tolist()))
+        found.append([piece for at in own for piece, (begin, end) in spans if begin <= at < end])
     return found
 
 
-@given(splits())
-def test_a_token_has_the_mean_match_of_its_characters(split: Split) -> None:
-    characters = iter(character_matches(split))
-    expected = []
-    for token in split.tokens:
-        known = [one for one in [next(characters) for _ in token] if not np.isnan(one)]
-        expected.append(np.mean(known) if known else np.nan)
-    found = matches_of_tokens(split.text, split.tokens, split.pieces)
-    np.testing.assert_allclose(found, np.array(expected, np.float64), atol=1e-12)
+@given(splits(), splits(), st.integers(0, 2**32 - 1))
+def test_tokens_have_the_mean_similarity_of_their_characters(
+    sample: Split, source: Split, seed: int
+) -> None:
+    pieces = np.random.default_rng(seed).uniform(-1, 1, (len(sample.spans), len(source.spans)))
+    rows, columns = pieces_of_tokens(sample), pieces_of_tokens(source)
+    expected = np.full((len(rows), len(columns)), np.nan)
+    for row, own in enumerate(rows):
+        for column, others in enumerate(columns):
+            if own and others:
+                expected[row, column] = np.mean([pieces[a, b] for a in own for b in others])
+    found = token_similarities(
+        *(piece_shares(*one) for one in (sample, source)),
+        PairMatches(pieces, sample.spans, source.spans),
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @given(splits(), st.data())
-def test_tokens_of_another_text_have_no_matches(split: Split, data: st.DataObject) -> None:
+def test_tokens_of_another_text_have_no_pieces(split: Split, data: st.DataObject) -> None:
     tokens = list(split.tokens)
     place = data.draw(st.integers(0, len(tokens)))
     tokens.insert(place, data.draw(st.sampled_from(["&amp;", "<unk>", "x"])))
-    found = matches_of_tokens(split.text, tokens, split.pieces)
-    assert found.shape == (len(tokens),)
+    found = piece_shares(split.text, tokens, split.spans)
+    assert found.shape == (len(tokens), len(split.spans))
     assert np.isnan(found).all()
 
 
@@ -95,8 +96,7 @@ def test_markers_of_subwords_are_no_characters(symbols: list[str], post_process:
     decoder = TextDecoder(dictionary, post_process=post_process)
     text = decoder.decode(ids)
     assert text == "der Hund."
-    pieces = PieceMatches(np.array([0.5, 0.25, -0.25]), np.array([[0, 3], [4, 8], [8, 9]]))
-    codes = TokenAligner(decoder).codes(np.array(ids), text, pieces)
-    expected = np.array([0.5, 0.25, 0.25, -0.25, np.nan])
-    assert codes.tolist() == codes_of(expected).tolist()
-    assert codes[-1] == UNKNOWN
+    spans = np.array([[0, 3], [4, 8], [8, 9]])
+    found = TokenAligner(decoder).shares(np.array(ids), text, spans)
+    expected = [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1], [np.nan] * 3]
+    np.testing.assert_array_equal(found, expected)

@@ -10,10 +10,10 @@ from fairseq.data import Dictionary
 
 from examples.common.join_scored import link_split
 from fairseq_mcts.cli import relabel
-from fairseq_mcts.data.matches import similarities_of
 from fairseq_mcts.data.scored_folder import ScoredSplit, SplitNames, open_scored_split
+from fairseq_mcts.data.similarities import similarities_of
 from fairseq_mcts.metrics import register_metric
-from fairseq_mcts.metrics.base import PairMatches, PieceMatches
+from fairseq_mcts.metrics.base import FloatArray, IntArray, PairMatches
 from tests.cli.relabel import forked
 from tests.cli.relabel.forked import KILLED
 from tests.cli.relabel.runs import CHUNKS, POLICY, Letters, complaint, content, relabelled
@@ -28,26 +28,24 @@ class Numerals(Letters):
     matches_tokens = True
 
     def token_matches(self, hypotheses: Sequence[str], others: Sequence[str]) -> list[PairMatches]:
-        return [
-            PairMatches(_matches(one, two), _matches(two, one))
-            for one, two in zip(hypotheses, others, strict=True)
-        ]
+        return [_matches(*pair) for pair in zip(hypotheses, others, strict=True)]
 
 
-def numeral_match(word: str, words: Sequence[str]) -> float:
-    return 1.0 if word[1:] in {other[1:] for other in words} else -0.25
+def numeral_matches(words: Sequence[str], others: Sequence[str]) -> FloatArray:
+    """[T, S]"""
+    same = [[1.0 if one[1:] == other[1:] else -0.25 for other in others] for one in words]
+    return np.array(same).reshape(len(words), len(others))
 
 
-def _matches(text: str, other: str) -> PieceMatches:
+def _matches(*texts: str) -> PairMatches:
     """Pieces are single letters."""
-    spans, similarities, begin = [], [], 0
-    for word in text.split():
-        begin = text.index(word, begin)
-        for place in range(begin, begin + len(word)):
-            spans.append((place, place + 1))
-            similarities.append(numeral_match(word, other.split()))
-        begin += len(word)
-    return PieceMatches(np.array(similarities), np.array(spans, np.int64).reshape(-1, 2))
+    pieces = [[word for word in text.split() for _ in word] for text in texts]
+    return PairMatches(numeral_matches(*pieces), *map(_letters, texts))
+
+
+def _letters(text: str) -> IntArray:
+    places = [place for place, letter in enumerate(text) if not letter.isspace()]
+    return np.array([(place, place + 1) for place in places], np.int64).reshape(-1, 2)
 
 
 @pytest.fixture(scope="module")
@@ -64,23 +62,18 @@ def opened(out: Path) -> ScoredSplit:
 
 def test_tokens_have_the_matches_that_the_metric_tells(matched: Path) -> None:
     split = opened(matched)
-    assert split.record["matches"] is True
+    assert split.record["similarities"] is True
     assert split.record["counts"]["rows_with_matches"] == len(split.scores) == 42
-    assert split.matches is not None
+    assert split.similarities is not None
     dictionary = Dictionary.load(str(matched / "dict.de.txt"))
     for row in range(len(split.scores)):
         source, sample = (
             dictionary.string(one[row]).split() for one in (split.sources, split.samples)
         )
-        for words, others, codes in (
-            (source, sample, split.matches.sources[row]),
-            (sample, source, split.matches.samples[row]),
-        ):
-            expected = [*(numeral_match(word, others) for word in words), np.nan]  # eos
-            found = similarities_of(codes).numpy()
-            if not sample or not source:
-                continue
-            np.testing.assert_allclose(found, expected, atol=1e-6)
+        expected = np.full((len(sample) + 1, len(source) + 1), np.nan)  # of eos, too
+        expected[:-1, :-1] = numeral_matches(sample, source)
+        found = similarities_of(split.similarities[row]).numpy()
+        np.testing.assert_allclose(found, expected.ravel(), atol=1e-6)
 
 
 def test_killed_they_are_the_same(folder: Path, matched: Path) -> None:
@@ -93,7 +86,7 @@ def test_killed_they_are_the_same(folder: Path, matched: Path) -> None:
     relabelled(folder, *options)
     ours = content(folder / "matched and killed")
     assert ours == content(matched)
-    assert "valid.en-de.matches.de.bin" in ours
+    assert "valid.en-de.similarities.bin" in ours
 
 
 def test_by_shards_they_are_the_same(folder: Path, matched: Path) -> None:
@@ -106,14 +99,14 @@ def test_by_shards_they_are_the_same(folder: Path, matched: Path) -> None:
 def test_they_can_be_left_out(folder: Path, matched: Path) -> None:
     relabelled(folder, *MATCHED, "--no-matches", "--out", "unmatched")
     ours, theirs = content(folder / "unmatched"), content(matched)
-    assert {name for name in theirs if ".matches." in name} == theirs.keys() - ours.keys()
+    assert {name for name in theirs if ".similarities." in name} == theirs.keys() - ours.keys()
     for name in ours.keys() - {"valid.en-de.relabel.json"}:
         assert ours[name] == theirs[name]
-    assert "matches" not in json.loads(ours["valid.en-de.relabel.json"])
-    assert opened(folder / "unmatched").matches is None
+    assert "similarities" not in json.loads(ours["valid.en-de.relabel.json"])
+    assert opened(folder / "unmatched").similarities is None
     for options, out, change in (
-        (MATCHED, "unmatched", "matches was null, is now true"),
-        ((*MATCHED, "--no-matches"), "matched", "matches was true, is now null"),
+        (MATCHED, "unmatched", "similarities was null, is now true"),
+        ((*MATCHED, "--no-matches"), "matched", "similarities was true, is now null"),
     ):
         assert change in complaint(folder, *options, "--out", out)
     letters = [*MATCHED, "--no-matches", "--out", "none"]
@@ -127,8 +120,8 @@ def test_joined_folders_carry_them(folder: Path, matched: Path) -> None:
     for name in ("train", "train1"):
         link_split(matched, "valid", out, name)
         joined = open_scored_split(SplitNames(out, name, "en", "de"))
-        assert joined.matches is not None
+        assert joined.similarities is not None
     relabelled(folder, *MATCHED, "--no-matches", "--out", "unmatched-too")
     link_split(folder / "unmatched-too", "valid", out, "train")
-    assert not list(out.glob("train.en-de.matches.*"))
-    assert list(out.glob("train1.en-de.matches.*"))
+    assert not list(out.glob("train.en-de.similarities.*"))
+    assert list(out.glob("train1.en-de.similarities.*"))

@@ -1,4 +1,4 @@
-"""Matches of tokens on disk and in batches."""
+"""Similarities of tokens on disk and in batches."""
 
 import shutil
 from pathlib import Path
@@ -9,13 +9,6 @@ import pytest
 import torch
 
 from fairseq_mcts.data.loading import load_scored_dataset
-from fairseq_mcts.data.matches import (
-    CODES,
-    UNKNOWN,
-    TokenMatches,
-    codes_of,
-    similarities_of,
-)
 from fairseq_mcts.data.scored_dataset import ScoredPairDataset
 from fairseq_mcts.data.scored_folder import (
     ROW,
@@ -25,25 +18,25 @@ from fairseq_mcts.data.scored_folder import (
     SplitNames,
     open_scored_split,
 )
+from fairseq_mcts.data.similarities import CODES, UNKNOWN, codes_of, similarities_of
 from fairseq_mcts.data.token_checks import DamagedDataError
 from fairseq_mcts.data.token_file import TokenRows
 from tests.data.conftest import EOS, PAD, RECORD, VOCABULARY
 
 SOURCES = [[5, 6, 7, EOS], [8, EOS]]
 SAMPLES = [[9, EOS], [10, 11, EOS]]
-OF_SOURCES = [[0.5, np.nan, -1.0, np.nan], [1.0, np.nan]]
-OF_SAMPLES = [[0.25, np.nan], [np.nan, np.nan, np.nan]]
-
-
-def codes(rows: list[list[float]]) -> Any:
-    return codes_of(np.concatenate([np.array(row) for row in rows]))
+NONE = np.nan
+SIMILARITIES = [  # [tokens of the sample, of the source] of each row
+    np.array([[0.5, NONE, -1.0, NONE], [NONE] * 4]),
+    np.array([[0.25, NONE], [1.0, NONE], [NONE, NONE]]),
+]
 
 
 def written(folder: Path, split: str = "train") -> SplitNames:
-    """A split of two sources with matches."""
+    """A split of two sources with similarities."""
     names = SplitNames(folder, split, "en", "de")
     sizes = {"source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
-    writer = ScoredSplitWriter(names, 2, **sizes, with_matches=True)
+    writer = ScoredSplitWriter(names, 2, **sizes, with_similarities=True)
     rows = np.zeros(2, ROW)
     rows["source"] = [0, 1]
     sources, samples = ([np.array(one) for one in rows] for rows in (SOURCES, SAMPLES))
@@ -54,10 +47,10 @@ def written(folder: Path, split: str = "train") -> SplitNames:
             TokenRows.of(samples),
             np.array([0.5, 0.25], np.float32),
             rows,
-            TokenMatches(codes(OF_SOURCES), codes(OF_SAMPLES)),
+            TokenRows.of([codes_of(one).ravel().astype(np.int64) for one in SIMILARITIES]),
         )
     )
-    writer.finish({**RECORD, "matches": True})
+    writer.finish({**RECORD, "similarities": True})
     assert all(path.is_file() for path in writer.paths)
     return names
 
@@ -82,61 +75,61 @@ def test_a_batch_has_them_where_the_tokens_are(tmp_path: Path, left: bool) -> No
         split.samples,
         split.references,
         split.scores,
-        **{"pad": PAD, "eos": EOS, "left_pad_source": left, "matches": split.matches},
+        **{"pad": PAD, "eos": EOS, "left_pad_source": left, "similarities": split.similarities},
     )
     batch = dataset.collater([dataset[0], dataset[1]])
-    matches = batch["scored"]["matches"]
-    none = np.nan
-    short = [none, none, 1.0, none] if left else [1.0, none, none, none]
-    expected = {
-        "source": [[0.5, none, -1.0, none], short],
-        "sample": [[none, 0.25, none, none], [none, none, none, none]],
-    }
-    for name, rows in expected.items():
-        np.testing.assert_allclose(matches[name].numpy(), np.array(rows), atol=1e-6)
-    assert matches["source"].shape == batch["net_input"]["src_tokens"].shape
-    assert matches["sample"].shape == batch["scored"]["prev_output_tokens"].shape
+    fed, read = batch["scored"]["prev_output_tokens"], batch["net_input"]["src_tokens"]
+    expected = np.full((2, fed.shape[1], read.shape[1]), NONE)
+    for row, (table, sample, source) in enumerate(zip(SIMILARITIES, SAMPLES, SOURCES, strict=True)):
+        for one, token in enumerate(sample):
+            for other, read_token in enumerate(source):
+                places = np.flatnonzero(fed[row].numpy() == token)[-1]
+                expected[row, places, read[row].tolist().index(read_token)] = table[one, other]
+    found = batch["scored"]["similarities"].numpy()
+    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_a_source_that_is_cut_keeps_those_that_are_left(tmp_path: Path) -> None:
     split = open_scored_split(written(tmp_path))
     sources = [torch.tensor([5, 6, EOS]), split.sources[1]]
     others = (split.samples, split.references, split.scores)
-    dataset = ScoredPairDataset(sources, *others, pad=PAD, eos=EOS, matches=split.matches)
-    found = dataset[0]["source_matches"][0]
-    assert found.tolist() == codes_of(np.array([0.5, np.nan, np.nan])).tolist()
+    options = {"pad": PAD, "eos": EOS, "similarities": split.similarities}
+    dataset = ScoredPairDataset(sources, *others, **options)
+    found = dataset[0]["similarities"][0].numpy()
+    np.testing.assert_allclose(found, [[0.5, NONE, NONE], [NONE] * 3], atol=1e-6)
 
 
 def test_older_folders_and_parts_have_none(tmp_path: Path, scored: Any, task: Any) -> None:
-    assert open_scored_split(scored.names).matches is None
+    assert open_scored_split(scored.names).similarities is None
     older = load_scored_dataset(task, "train", str(scored.names.folder))
-    assert "matches" not in older.collater([older[0]])["scored"]
+    assert "similarities" not in older.collater([older[0]])["scored"]
 
     for path in scored.names.folder.glob("train.*"):
         shutil.copy(path, path.with_name("train1" + path.name.removeprefix("train")))
     written(scored.names.folder)
     joined = load_scored_dataset(task, "train", str(scored.names.folder), combine=True)
     assert len(joined) == 52
-    matches = joined.collater([joined[0], joined[1], joined[30]])["scored"]["matches"]
-    assert matches["source"].isnan().all(dim=1).tolist().count(True) == 1  # of the older part
-    assert not matches["sample"].isnan().all()
+    batch = joined.collater([joined[0], joined[1], joined[30]])
+    unknown = batch["scored"]["similarities"].isnan().all(dim=2).all(dim=1)
+    assert unknown.tolist().count(True) == 1  # of the older part
 
 
-def test_matches_of_other_sentences_are_refused(tmp_path: Path) -> None:
+def test_those_of_other_sentences_are_refused(tmp_path: Path) -> None:
     names = written(tmp_path)
     for ending in (".bin", ".idx"):
-        of_samples = names.sample_matches.with_name(names.sample_matches.name + ending)
-        of_samples.rename(names.source_matches.with_name(names.source_matches.name + ending))
-    with pytest.raises(ScoredDataError, match=r"matches\.en\.idx: its rows are not as long"):
+        shorter = names.source.with_name(names.source.name + ending)
+        shorter.replace(names.similarities.with_name(names.similarities.name + ending))
+        shutil.copy(names.sample.with_name(names.sample.name + ending), shorter)
+    with pytest.raises(ScoredDataError, match=r"similarities\.idx: its rows are of other"):
         open_scored_split(names)
 
 
 def test_a_missing_file_and_codes_that_are_none_are_refused(tmp_path: Path) -> None:
     names = written(tmp_path)
-    data = names.source_matches.with_name(names.source_matches.name + ".bin")
-    data.write_bytes(np.full(6, CODES, np.uint16).tobytes())
+    data = names.similarities.with_name(names.similarities.name + ".bin")
+    data.write_bytes(np.full(14, CODES, np.uint16).tobytes())
     with pytest.raises(DamagedDataError, match="holds the token 2,002"):
         open_scored_split(names)
     data.unlink()
-    with pytest.raises(ScoredDataError, match=r"matches\.en\.bin or \.idx is missing"):
+    with pytest.raises(ScoredDataError, match=r"similarities\.bin or \.idx is missing"):
         open_scored_split(names)
