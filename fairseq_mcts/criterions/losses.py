@@ -72,7 +72,8 @@ def error_within_sources(
 
 def match_error(similarities: Tensor, wanted: Tensor) -> Tensor:
     """Mean-square errors of similarities [B, T, S] where it is known what they should be, NaN
-    elsewhere: of all pairs, and of the best match of each sample token and of each source token."""
+    elsewhere: of all pairs, and of the best match of each sample token and of each source token.
+    A best match is taken among all, as values read it: what is not known must not be above it."""
     known = ~wanted.isnan()
     found = similarities.float()
     least = wanted.float().masked_fill(~known, -torch.inf)

@@ -221,8 +221,8 @@ class ValueCriterion(FairseqCriterion):  # type: ignore[misc]
             ("similarities" not in extra, "the value head compares nothing with the source"),
             (
                 "similarities" not in sample["scored"],
-                "the data has no similarities of tokens; fairseq-mcts-relabel makes them with a metric "
-                "that compares tokens with the source (mlbertscore)",
+                "the data has no similarities of tokens; fairseq-mcts-relabel makes them with a "
+                "metric that compares tokens with the source (mlbertscore)",
             ),
         ):
             if missing and self.training and self.cfg.match_weight:

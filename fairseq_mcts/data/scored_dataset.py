@@ -98,7 +98,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         return item
 
     def _similarity(self, row: int, source: Tensor, sample: Tensor) -> Tensor:
-        """float32 [T, S]; of a source that --truncate-source has cut, nothing is known of its eos."""
+        """float32 [T, S]; of a source that --truncate-source has cut, its eos is unknown."""
         found = similarities_of(self._similarities[row].view(len(sample), -1))
         if found.size(1) > len(source):
             found = found[:, : len(source)].clone()

@@ -1,7 +1,7 @@
 """BERTScore against the reference, by token vectors of a transformers encoder."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path

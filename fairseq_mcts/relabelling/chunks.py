@@ -57,7 +57,8 @@ def read_rows(
     store: ChunkStore, chunk: int, digest: str, *, with_similarities: bool = False
 ) -> ScoredRows:
     """The rows of a chunk."""
-    arrays = store.read(chunk, digest, (*_ROW_ARRAYS, *([_SIMILARITIES] if with_similarities else [])))
+    names = (*_ROW_ARRAYS, _SIMILARITIES) if with_similarities else _ROW_ARRAYS
+    arrays = store.read(chunk, digest, names)
     sources, samples, references = (
         TokenRows(arrays[f"{name}.tokens"], arrays[f"{name}.sizes"]) for name in _SENTENCES
     )

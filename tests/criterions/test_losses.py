@@ -155,21 +155,28 @@ def test_last_positions(generator: torch.Generator) -> None:
 
 
 def test_match_error(generator: torch.Generator) -> None:
-    matches, wanted = torch.randn(2, BATCH, LENGTH, generator=generator).unbind()
-    wanted = wanted.masked_fill(~random_mask(generator), math.nan)
-    squares = [
-        (float(one) - float(other)) ** 2
-        for one, other in zip(matches.flatten(), wanted.flatten(), strict=True)
-        if not math.isnan(other)
-    ]
-    found = losses.match_error(matches, wanted)
-    assert float(found) == pytest.approx(sum(squares) / len(squares), rel=1e-5)
+    shape = (2, BATCH, LENGTH, 5)
+    found, wanted = torch.randn(shape, generator=generator).double().unbind()
+    wanted = wanted.masked_fill(torch.rand(shape[1:], generator=generator) < 0.6, math.nan)
+    pairs: list[float] = []
+    best: dict[str, list[float]] = {"sample": [], "source": []}
+    for own, other in zip(found.numpy(), wanted.numpy(), strict=True):  # [T, S]
+        pairs += [(a - b) ** 2 for a, b in zip(own.flat, other.flat, strict=True) if b == b]
+        for side, rows in (("sample", (own, other)), ("source", (own.T, other.T))):
+            for a, b in zip(*rows, strict=True):
+                known = [place for place, one in enumerate(b) if one == one]
+                if known:
+                    best[side].append((max(a) - max(b[known])) ** 2)
+    expected = sum(sum(one) / len(one) for one in (pairs, *best.values()))
+    assert float(losses.match_error(found, wanted)) == pytest.approx(expected, rel=1e-5)
 
 
 def test_unknown_matches_teach_nothing() -> None:
-    matches = torch.ones(2, 3, requires_grad=True)
-    wanted = torch.tensor([[math.nan, 0.0, math.nan], [math.nan] * 3])
-    losses.match_error(matches, wanted).backward()
-    assert matches.grad is not None
-    assert matches.grad.tolist() == [[0.0, 2.0, 0.0], [0.0] * 3]
-    assert float(losses.match_error(matches.detach(), torch.full((2, 3), math.nan))) == 0.0
+    found = torch.tensor([[[0.5, 1.0, 0.5], [0.5] * 3]], requires_grad=True)
+    wanted = torch.full((1, 2, 3), math.nan)
+    assert float(losses.match_error(found, wanted)) == 0.0
+    wanted[0, 0, 1] = 0.0
+    losses.match_error(found, wanted).backward()
+    assert found.grad is not None
+    # of the pair, of the best match of its sample token and of that of its source token
+    assert found.grad.tolist() == [[[0.0, 6.0, 0.0], [0.0] * 3]]
