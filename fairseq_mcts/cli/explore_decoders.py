@@ -69,7 +69,10 @@ def fields_of(search: str, options: Mapping[str, str]) -> dict[str, Any]:
         raise ValueError(f"search {search!r}: is none of {', '.join(decoder_names())}")
     fixed: dict[str, Any] = {}
     if search == fairseqs_own_decoder():
-        # it tells nothing of what it does; this gives the same translations, and does
+        # it tells nothing of what it does; this gives the same translations, and does, but has
+        # other defaults
+        own = _offered_options(decoder_class(search))
+        options = {option: str(info.default) for option, info in own.items()} | dict(options)
         [search, *_] = _stand_ins()
         fixed = dict(decoder_class(search).as_fairseqs_own or {})
     infos = decoder_class(search).option_infos()

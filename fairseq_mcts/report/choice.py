@@ -1,11 +1,12 @@
 """Which searches a page holds: as many as fit, the most interesting ones first."""
 
 from fairseq_mcts.report.page_data import packed_record
+from fairseq_mcts.report.page_file import search_block
 from fairseq_mcts.report.report import Report
 
 
 def chosen_searches(report: Report, max_bytes: int) -> dict[tuple[int, int], str]:
-    """Packed searches by run and sentence, of at most `max_bytes` together.
+    """Packed searches by run and sentence, which take at most `max_bytes` of a page.
 
     First those of the sentences whose score a run has changed most, for better or worse, by the
     metric that it went by.
@@ -26,7 +27,7 @@ def chosen_searches(report: Report, max_bytes: int) -> dict[tuple[int, int], str
     size = 0
     for _, sentence, number in sorted(changes):
         packed = packed_record(report.runs[number].records[sentence])
-        size += len(packed)
+        size += len(search_block(number, sentence, packed)) + 1  # the end of its line
         if size > max_bytes:
             break
         chosen[number, sentence] = packed

@@ -32,11 +32,13 @@ def explore_page() -> str:
 def report_page(data: Mapping[str, Any], searches: Mapping[tuple[int, int], str]) -> str:
     """The page of a report; `searches` are packed, by run and sentence."""
     blocks = [_data_block("report-data", json_for_html(data))]
-    blocks += [
-        _data_block(f"search-{run}-{sentence}", packed)
-        for (run, sentence), packed in searches.items()
-    ]
+    blocks += [search_block(*place, packed) for place, packed in searches.items()]
     return fill_page("report.html", REPORT_SCRIPTS, str(data["title"]), blocks)
+
+
+def search_block(run: int, sentence: int, packed: str) -> str:
+    """A packed search as a part of the page."""
+    return _data_block(f"search-{run}-{sentence}", packed)
 
 
 def fill_page(

@@ -43,3 +43,9 @@ def test_what_a_variant_fixes_is_no_input() -> None:
     main = [one["name"] for one in offered["VGBS"]["options"] if one["main"]]
     assert main == ["beam", "alpha"]
     assert [one["name"] for one in offered["beam"]["options"]] == ["beam"]
+
+
+@pytest.mark.parametrize(("given", "beam"), [({}, 5), ({"beam": "3"}, 3)])
+def test_fairseqs_beam_keeps_its_own_default(given: dict[str, str], beam: int) -> None:
+    """What stands in for it has another one."""
+    assert fields_of("beam", given) == {"search": "vgbs", "vgbs_beam": beam, "vgbs_alpha": 0.0}

@@ -12,7 +12,7 @@ from docs import report_picture
 from fairseq_mcts.cli.report import main
 from tests.browsing import Reader
 from tests.report.conftest import RECORDED
-from tests.report.runs import MARKUP, toy_search, write_generated
+from tests.report.runs import MARKUP, Dictionary, toy_search, write_generated
 
 RUNS = ("beam", "mcts-4", "mcts-20", "vgbs", "sr")
 
@@ -140,6 +140,9 @@ def test_step_through_a_search(reader: Reader) -> None:
     reader.click("[data-sentence='3'] .explore")
     reader.wait_for("#explorer-title")
     assert reader.one("#explorer-title").text == "Sentence 3"
+    assert reader.one("#explorer-sentence").get_attribute("value") == "3"
+    note = reader.one("#explorer-choice .note").text
+    assert note == "All 24 recorded searches are in this page."
     assert "Die 3 alten Haus." in reader.one(".texts").text  # the baseline's beside it
     reader.wait_for("[data-step='5']")
     reader.click("[data-step='5']")
@@ -203,6 +206,91 @@ def test_beams_and_samples(reader: Reader) -> None:
     assert reader.one("#moment-shown").text == "9 of 9"
     assert "9 scores of samples" in reader.one(".histogram").text
     assert reader.complaints() == []
+
+
+def shown_nodes(reader: Reader) -> dict[int, dict[str, float]]:
+    """Where the boxes of a search are in its drawing, and how much room is right of their texts."""
+    script = """return Object.fromEntries([...document.querySelectorAll('.node')].map((node) => {
+        const {e: left, f: top} = node.transform.baseVal[0].matrix;
+        const {width} = node.querySelector('rect').getBBox();
+        const texts = [...node.querySelectorAll('.piece, .figures')].map((one) => one.getBBox());
+        const ends = texts.map((text) => text.x + text.width);
+        return [node.dataset.node, {left, top, room: width - Math.max(...ends)}];
+    }))"""
+    nodes: dict[str, dict[str, float]] = reader.browser.execute_script(script)
+    return {int(node): place for node, place in nodes.items()}
+
+
+@pytest.fixture
+def wide(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
+    """Searches for tokens of wide letters, one of them with many visits."""
+    pieces = ("▁jemandem", "▁機械翻訳の探索", "▁WWWWWW")
+    monkeypatch.setattr(Dictionary, "symbols", (*Dictionary.symbols[:-3], *pieces))
+    texts = ["Ein Satz."]
+    folders = [write_generated(tmp_path / "beam", texts, texts, texts)]
+    searches: dict[str, dict[str, Any]] = {
+        "mcts": {"simulations": 150},
+        "sr": {"samples": 12},
+        "vgbs": {"beam": 3},
+    }
+    for name, options in searches.items():
+        (tmp_path / name).mkdir()
+        toy_search((0,), tmp_path / name / "searches.jsonl", search=name, **options)
+        folders.append(write_generated(tmp_path / name, texts, texts, texts, search=name))
+    out = tmp_path / "report.html"
+    main([str(out), *map(str, folders), "--resamples", "0"])
+    reader = Reader(browser, out)
+    reader.choose("#explorer-sentence", 0)
+    reader.wait_for("[data-shown='mcts']")
+    return reader
+
+
+def test_boxes_hold_their_texts_and_stand_apart(wide: Reader) -> None:
+    for number, name in enumerate(("mcts", "sr", "vgbs")):
+        wide.choose("#explorer-run", number)
+        wide.wait_for(f"[data-shown='{name}']")
+        if name != "vgbs":
+            wide.click("#unfold-all")
+        nodes = shown_nodes(wide)
+        assert min(place["room"] for place in nodes.values()) >= 4
+        assert len({(place["left"], place["top"]) for place in nodes.values()}) == len(nodes)
+
+
+def test_branches_share_rows_where_there_is_room(wide: Reader) -> None:
+    wide.choose("#explorer-run", 1)
+    wide.wait_for("[data-shown='sr']")
+    rows = {place["top"] for place in shown_nodes(wide).values()}
+    ends = wide.all(".node:not([aria-expanded='true'])")
+    assert len(rows) < len(ends)
+
+
+def test_nodes_by_arrow_keys(wide: Reader) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    wide.choose("#explorer-run", 1)
+    wide.wait_for("[data-shown='sr']")
+    wide.look_at(0)
+
+    def press(key: str) -> dict[str, float]:
+        wide.active.send_keys(key)
+        node = wide.active.get_attribute("data-node")
+        box, drawing = place_of(wide, f"[data-node='{node}'] rect"), place_of(wide, ".drawing")
+        assert drawing["left"] <= box["left"] < box["right"] <= drawing["right"]
+        return shown_nodes(wide)[int(node)]
+
+    root = shown_nodes(wide)[0]
+    beside = press(Keys.ARROW_RIGHT)
+    assert beside["top"] == root["top"]
+    assert beside["left"] > root["left"]
+    below = press(Keys.ARROW_DOWN)
+    assert below["left"] == beside["left"]
+    assert below["top"] > beside["top"]
+    assert press(Keys.ARROW_UP) == beside
+    assert press(Keys.ARROW_LEFT) == root
+    for _ in range(8):  # to the end, which was out of sight
+        press(Keys.ARROW_RIGHT)
+    assert place_of(wide, ".search")["left"] < place_of(wide, ".drawing")["left"]
+    assert wide.complaints() == []
 
 
 def test_beams_that_do_not_tell_what_they_dropped(browser: Any, tmp_path: Path) -> None:

@@ -100,6 +100,7 @@ async function see(result, results) {
     runs: shown.map((one) => ({name: one.name, text: one.text, load: () => unpackRecord(one.record)})),
   });
   byId('explorer').scrollIntoView({behavior: 'auto', block: 'start'});
+  byId('explorer-title').focus({preventScroll: true});
 }
 
 async function translate(event) {

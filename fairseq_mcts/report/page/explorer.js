@@ -213,11 +213,12 @@ class Explorer {
   legend() {
     const shades = Array.from({length: SHADES}, (_, shade) =>
       html('span', {class: `swatch shade-${shade}`}));
+    const folded = '+n: n children are folded; click or press Enter to unfold.';
     const meanings = {
-      tree: 'In a box: token, visits×, value. +n: n children are folded; click or press Enter to '
-        + 'unfold. Dashed: the newest simulation. Thick: what was chosen.',
-      samples: 'In a box: token, number of samples that pass, best score among them. Thick: the '
-        + 'sample that was chosen.',
+      tree: `In a box: token, visits×, value. ${folded} Dashed: the newest simulation. Thick: what `
+        + 'was chosen.',
+      samples: 'In a box: token, number of samples that pass, best score among them. '
+        + `${folded} Dashed: the newest sample. Thick: the sample that was chosen.`,
       beam: 'A column a step, the best beam on top; in a box: token, score. Thick: the translation. '
         + 'Angular boxes: finished sentences.',
     };

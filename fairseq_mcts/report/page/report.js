@@ -11,6 +11,7 @@ async function explore(one) {
   if (report.references) texts.push(['reference', report.references[one]]);
   texts.push([`${baselineRun().name} (baseline)`, baselineRun().texts[one]]);
   const wanted = recorded.findIndex(({index}) => index === state.run);
+  byId('explorer-sentence').value = one;
   await explorer.show({
     title: `Sentence ${one}`, texts, run: Math.max(wanted, 0),
     runs: recorded.map(({run, block}) => ({
@@ -41,8 +42,10 @@ function drawExplorerChoice() {
     (value) => value !== '' && explore(Number(value)));
   byId('explorer-choice').replaceChildren(
     html('div', {class: 'controls'}, select),
-    html('p', {class: 'note'}, `${blocks.length} of ${report.numRecorded} recorded searches are in `
-      + 'this page, those of the sentences that changed most first.'));
+    html('p', {class: 'note'}, blocks.length === report.numRecorded
+      ? `All ${blocks.length} recorded searches are in this page.`
+      : `${blocks.length} of ${report.numRecorded} recorded searches are in this page: those of the `
+        + 'sentences that changed most.'));
 }
 
 byId('subtitle').textContent = `${report.sentences} sentences, ${report.runs.length} `

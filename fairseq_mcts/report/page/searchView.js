@@ -3,12 +3,20 @@
 const NODE_HEIGHT = 36;
 const ROW_HEIGHT = 46;
 const COLUMN_GAP = 34;
-const LETTER_WIDTH = 8.4;
 const SHADES = 6;
-const UNFOLDED_AT_FIRST = 24; // nodes
+const SHOWN_AT_FIRST = 24; // nodes, or all siblings of the chosen ones
 
-function nodeWidth(piece) {
-  return Math.max(76, 20 + LETTER_WIDTH * [...pieceLabel(piece)].length);
+const pen = document.createElement('canvas').getContext('2d');
+const {fontFamily} = getComputedStyle(document.body);
+
+function textWidth(text, font) {
+  pen.font = `${font} ${fontFamily}`;
+  return Math.ceil(pen.measureText(text).width);
+}
+
+// Both lines of a box fit into it; the fonts are those of style.css.
+function nodeWidth(piece, figures) {
+  return Math.max(78, 16 + textWidth(pieceLabel(piece), '600 13px'), 16 + textWidth(figures, '11.5px'));
 }
 
 // Which of SHADES a value has: by its rank among those that are shown, so that a single one far off
@@ -19,46 +27,57 @@ function shadeOf(value, ascending) {
   return Math.min(SHADES - 1, Math.floor((rank / (ascending.length - 1)) * SHADES));
 }
 
-// The nodes that a tree shows before anybody unfolds or folds one: the most visited.
+// The nodes that are unfolded before anybody unfolds or folds one: the chosen, then the most visited.
 function firstUnfolded(tree, state) {
   const chosen = new Set(tree.chosen);
   const ranked = [...state.visits.keys()].filter((node) => state.visits[node] > 0)
     .sort((one, other) => (chosen.has(other) - chosen.has(one))
       || state.visits[other] - state.visits[one] || one - other);
-  const unfolded = new Set([ROOT_NODE]);
-  for (const node of ranked.slice(0, UNFOLDED_AT_FIRST)) {
-    for (let one = tree.parent[node]; one >= 0; one = tree.parent[one]) unfolded.add(one);
+  const unfolded = new Set();
+  let shown = 0;
+  for (const node of ranked) {
+    if (shown >= SHOWN_AT_FIRST && !chosen.has(node)) break;
+    for (let one = tree.parent[node]; one >= 0 && !unfolded.has(one); one = tree.parent[one]) {
+      unfolded.add(one);
+      shown += tree.children[one].filter((child) => state.visits[child] > 0).length;
+    }
   }
   return unfolded;
 }
 
 // Positions of the nodes that are shown: children below one another, parents beside their first,
-// which is the chosen one, so that the translation is the first row.
-function layOutTree(tree, state, unfolded) {
+// which is the chosen one, so that the translation is the first row. Other branches stand as high as
+// there is room.
+function layOutTree(tree, state, unfolded, figuresOf) {
   const placed = new Map();
   const chosen = new Set(tree.chosen);
   const widths = [];
-  let row = 0;
-  const place = (node) => {
+  const arrange = (node) => {
     const depth = tree.depth[node];
-    widths[depth] = Math.max(widths[depth] ?? 0, nodeWidth(tree.piece[node]));
+    widths[depth] = Math.max(widths[depth] ?? 0, nodeWidth(tree.piece[node], figuresOf(node)));
     const children = tree.children[node].filter((child) => state.visits[child] > 0)
       .sort((one, other) => (chosen.has(other) - chosen.has(one))
         || state.visits[other] - state.visits[one] || one - other);
-    const shown = unfolded.has(node) ? children : [];
-    const position = {node, depth, row, children: children.length, open: shown.length > 0};
-    placed.set(node, position);
-    shown.forEach((child, index) => {
-      if (index > 0) row += 1;
-      place(child);
-    });
+    const shown = (unfolded.has(node) ? children : []).map(arrange);
+    // where children are folded, their number stands in the next column
+    const reach = Math.max(depth + Math.min(children.length, 1), ...shown.map((child) => child.reach));
+    return {node, depth, reach, shown, children: children.length, open: shown.length > 0};
   };
-  if (state.visits[ROOT_NODE] > 0) place(ROOT_NODE);
-  return finished(placed, widths, row + 1, 0);
+  if (state.visits[ROOT_NODE] === 0) return finished(placed, widths, 1, 0);
+  const root = arrange(ROOT_NODE);
+  const free = Array(root.reach + 1).fill(0); // of each column: the first row below all that is there
+  const place = ({node, depth, reach, shown, children, open}, row) => {
+    placed.set(node, {node, depth, row, children, open});
+    free.fill(row + 1, depth, (open ? depth : reach) + 1);
+    shown.forEach((child, index) =>
+      place(child, index > 0 ? Math.max(...free.slice(child.depth, child.reach + 1)) : row));
+  };
+  place(root, 0);
+  return finished(placed, widths, Math.max(...free), 0);
 }
 
 // Beams of a step stand in a column, by rank; finished sentences below them, dropped ones last.
-function layOutBeams(tree, state, hidden) {
+function layOutBeams(tree, state, hidden, figuresOf) {
   const placed = new Map();
   const widths = [];
   const columns = [];
@@ -72,7 +91,7 @@ function layOutBeams(tree, state, hidden) {
     column.sort((one, other) => group(one) - group(other)
       || (tree.rank[one] ?? 0) - (tree.rank[other] ?? 0) || tree.score[other] - tree.score[one]);
     column.forEach((node, row) => {
-      widths[depth] = Math.max(widths[depth] ?? 0, nodeWidth(tree.piece[node]));
+      widths[depth] = Math.max(widths[depth] ?? 0, nodeWidth(tree.piece[node], figuresOf(node)));
       placed.set(node, {node, depth, row, children: 0, open: false});
     });
     rows = Math.max(rows, column.length);
@@ -105,8 +124,10 @@ function secondLine(model, tree, state, node) {
 function drawSearch(model, step, moment, view, actions) {
   const tree = model.trees[step];
   const state = model.at(step, moment);
+  const figuresOf = (node) => secondLine(model, tree, state, node);
   const layout = model.kind === 'beam'
-    ? layOutBeams(tree, state, view.showDropped ? new Set() : model.dropped) : layOutTree(tree, state, view.unfolded);
+    ? layOutBeams(tree, state, view.showDropped ? new Set() : model.dropped, figuresOf)
+    : layOutTree(tree, state, view.unfolded, figuresOf);
   const shown = new Set(layout.placed.keys());
   if (model.kind === 'beam') shown.delete(ROOT_NODE); // its score is none
   const values = [...shown].map((node) => state.value[node]).filter((value) => value !== null);
@@ -136,7 +157,7 @@ function drawSearch(model, step, moment, view, actions) {
     const group = svg('g', {
       class: classes.join(' '), tabindex: 0, role: 'treeitem', 'data-node': node,
       'aria-expanded': position.children > 0 ? String(position.open) : null,
-      'aria-label': `${pieceLabel(tree.piece[node])}, ${secondLine(model, tree, state, node)}`
+      'aria-label': `${pieceLabel(tree.piece[node])}, ${figuresOf(node)}`
         + (folded ? `, ${position.children} children folded` : ''),
       transform: `translate(${position.x} ${position.y})`,
       onclick: () => actions.toggle(node),
@@ -146,7 +167,7 @@ function drawSearch(model, step, moment, view, actions) {
     },
     svg('rect', {width: position.width, height: NODE_HEIGHT, rx: tree.piece[node] === '</s>' ? 0 : 8}),
     svg('text', {x: 10, y: 15, class: 'piece'}, pieceLabel(tree.piece[node])),
-    svg('text', {x: 10, y: 30, class: 'figures'}, secondLine(model, tree, state, node)),
+    svg('text', {x: 10, y: 30, class: 'figures'}, figuresOf(node)),
     folded ? svg('text', {x: position.width + 4, y: 22, class: 'fold'}, `+${position.children}`)
       : null);
     picture.append(group);
@@ -170,13 +191,17 @@ function edge(parent, child, chosen, state, tree) {
 
 function onNodeKey(event, picture, tree, layout, position, actions) {
   const focus = (node) => {
-    if (layout.placed.has(node)) picture.querySelector(`[data-node="${node}"]`).focus();
+    if (!layout.placed.has(node)) return;
+    const box = picture.querySelector(`[data-node="${node}"]`);
+    box.focus();
+    box.scrollIntoView({block: 'nearest', inline: 'nearest'}); // where it was in view by half
   };
-  const column = [...layout.placed.values()].sort((one, other) => one.y - other.y || one.x - other.x);
-  const place = column.findIndex((one) => one.node === position.node);
+  const all = [...layout.placed.values()].sort((one, other) => one.y - other.y);
+  const column = all.filter((one) => one.depth === position.depth);
+  const place = column.indexOf(position);
   const moves = {
     ArrowLeft: () => focus(tree.parent[position.node]),
-    ArrowRight: () => focus(tree.children[position.node].find((node) => layout.placed.has(node))),
+    ArrowRight: () => focus(all.find((one) => tree.parent[one.node] === position.node)?.node),
     ArrowUp: () => place > 0 && focus(column[place - 1].node),
     ArrowDown: () => place < column.length - 1 && focus(column[place + 1].node),
     Enter: () => actions.toggle(position.node),

@@ -77,7 +77,7 @@ function drawControls() {
       state.metric, (value) => change({metric: Number(value)})),
     labelledSelect('Sort', 'sentence-sort', Object.entries(SORTS).map(([name, [text]]) => [name, text]),
       state.sort, (value) => change({sort: value})),
-    html('label', {class: 'check', for: 'changed-only'}, changed, 'only where it differs'),
+    html('label', {class: 'check', for: 'changed-only'}, changed, 'only changed sentences'),
     html('details', {class: 'which-runs'}, html('summary', {}, 'Runs side by side'),
       report.runs.map((run, index) => {
         const box = html('input', {
@@ -150,7 +150,7 @@ function sentenceCard(one) {
   return html('article', {class: 'card', 'data-sentence': one},
     html('header', {}, html('h3', {}, `Sentence ${one}`),
       html('span', {class: `change ${verdict}`},
-        `${report.metrics[state.metric].name} ${figure}`),
+        `${report.metrics[state.metric].name} ${figure} in ${report.runs[state.run].name}`),
       searches.length ? html('button', {
         type: 'button', class: 'explore', onclick: () => explore(one),
       }, 'See the search') : null),

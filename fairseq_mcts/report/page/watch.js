@@ -41,7 +41,7 @@ function drawWatch() {
     KINDS.map(([kind, title]) => lossCell(index, kind, title))));
   byId('watch-table').replaceChildren(html('table', {},
     html('thead', {}, html('tr', {},
-      ['run', 'metrics not optimised', 'length ratio', 'likelihood', ...KINDS.map(([, title]) => title)]
+      ['run', 'other metrics that got worse', 'length ratio', 'likelihood', ...KINDS.map(([, title]) => title)]
         .map((name) => html('th', {scope: 'col'}, name)))),
     html('tbody', {}, rows)));
 }
