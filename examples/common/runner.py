@@ -1,4 +1,5 @@
-"""Runs stages once: finished ones are skipped, interrupted ones go on, changed ones restart.
+"""Runs stages once: finished ones are skipped, interrupted ones go on, changed or deleted ones
+restart.
 
 Stages that do not read each other's results may run at the same time.
 
@@ -125,11 +126,11 @@ class Runner:
         if self._stopped:
             return
         before, finished = self._record(stage)
-        if finished and before == fingerprint:
+        if finished and before == fingerprint and stage.output.exists():
             write_line(f"  {stage.name}: already done")
             return
-        if before != fingerprint:
-            # Made by another command, or by the same one from other inputs.
+        if finished or before != fingerprint:
+            # Deleted since, made by another command, or by the same one from other inputs.
             shutil.rmtree(stage.output, ignore_errors=True)
             self.log(stage).unlink(missing_ok=True)
         stage.output.mkdir(parents=True, exist_ok=True)

@@ -36,13 +36,13 @@ def test_hypotheses_are_read_off_the_lines(tmp_path: Path) -> None:
     assert commands.hypotheses(tmp_path, "test") == {0: "d", 1: "a b"}
 
 
-@pytest.mark.slow(60)
+@pytest.mark.slow(seconds=60)
 def test_starting_with_and_without_the_plugin() -> None:
     report = start_up.main((*TOY, "--no-warm-up"))
     assert [one.outputs_equal for one in report.comparisons] == [True, True]
 
 
-@pytest.mark.slow(60)
+@pytest.mark.slow(seconds=60)
 def test_searches_beside_fairseqs_beam() -> None:
     few = ("--sentences", "5", "--simulations", "3", "--no-warm-up")
     report = headline.main((*TOY, *few))
@@ -50,7 +50,7 @@ def test_searches_beside_fairseqs_beam() -> None:
     assert "5 sentences" in report.comparisons[0].compared
 
 
-@pytest.mark.slow(60)
+@pytest.mark.slow(seconds=60)
 def test_threads_and_processes() -> None:
     few = ("--sentences", "8", "--chunk", "2", "--simulations", "2")
     report = threads.main((*TOY, *few))

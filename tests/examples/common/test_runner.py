@@ -1,5 +1,6 @@
 """A stage runs once, goes on after an interruption and starts anew after a change."""
 
+import shutil
 import sys
 import time
 from dataclasses import replace
@@ -25,6 +26,14 @@ def written(work: Path, name: str) -> list[str]:
 def test_finished_stages_are_not_run_again(tmp_path: Path) -> None:
     stages = [writer(tmp_path, "a", "1"), writer(tmp_path, "b", "2")]
     Runner(tmp_path).run(stages)
+    Runner(tmp_path).run(stages)
+    assert (written(tmp_path, "a"), written(tmp_path, "b")) == (["1"], ["2"])
+
+
+def test_a_deleted_result_is_made_again(tmp_path: Path) -> None:
+    stages = [writer(tmp_path, "a", "1"), writer(tmp_path, "b", "2")]
+    Runner(tmp_path).run(stages)
+    shutil.rmtree(tmp_path / "a")
     Runner(tmp_path).run(stages)
     assert (written(tmp_path, "a"), written(tmp_path, "b")) == (["1"], ["2"])
 
