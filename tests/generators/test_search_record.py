@@ -46,11 +46,13 @@ def test_searches_of_every_decoder(decoder: str, setup: Setup, tmp_path: Path) -
         assert record["output"] == pieces
         assert record["search"] == options["search"]
         if record["kind"] == "tree":
-            assert len(record["steps"]) == len(tokens)
             chosen = [step["piece"][step["chosen"][0]] for step in record["steps"]]
             visits = [step["visits"][step["chosen"][0]] for step in record["steps"]]
-            assert visits == list(found[number][0]["visits"])
-            assert chosen == pieces
+            assert chosen[-1] == symbols[setup.task.target_dictionary.eos()]
+            # MBR may take another of the sentences that the search has met
+            if options["search"] == "mcts" or chosen == pieces:
+                assert visits == list(found[number][0]["visits"])
+                assert chosen == pieces
         else:
             assert [record["piece"][node] for node in record["chosen"]] == pieces
         if record["kind"] == "samples":  # scores of all, whatever --nbest is
