@@ -41,6 +41,8 @@ def _draw(
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    # letters stay letters, and the same curves give the same file
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "budget_curves"})
     size = (scale * _WIDTH * len(panels), scale * _HEIGHT * len(metrics))
     figure, axes = pyplot.subplots(
         len(metrics), len(panels), figsize=size, squeeze=False, sharey="row", layout="constrained"
@@ -52,7 +54,7 @@ def _draw(
                 axis.set_title(title)
                 axis.legend(fontsize="small")
         axes[row][0].set_ylabel(metric.name)
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
 
 
