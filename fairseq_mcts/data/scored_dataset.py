@@ -12,7 +12,7 @@ from fairseq.data import FairseqDataset, data_utils
 from torch import Tensor
 
 from fairseq_mcts.data.scored_folder import ScoredDataError, Scores
-from fairseq_mcts.data.similarities import similarities_of
+from fairseq_mcts.data.similarities import in_range, similarities_of
 from fairseq_mcts.data.source_groups import SourceGroups
 
 logger = logging.getLogger(__name__)
@@ -99,7 +99,10 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
 
     def _similarity(self, row: int, source: Tensor, sample: Tensor) -> Tensor:
         """float32 [T, S]; of a source that --truncate-source has cut, its eos is unknown."""
-        found = similarities_of(self._similarities[row].view(len(sample), -1))
+        codes = self._similarities[row].view(len(sample), -1)
+        if not in_range(codes):
+            raise ValueError(f"row {row}: its similarities are damaged: {codes.max()} is no code")
+        found = similarities_of(codes)
         if found.size(1) > len(source):
             found = found[:, : len(source)].clone()
             found[:, -1] = math.nan
@@ -149,7 +152,7 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         eos, none = samples[0].new_tensor([self._eos]), samples[0].new_tensor([self._pad])
         scores = [score for item in items for score in item["scores"]]
         places = [place for place, item in enumerate(items) for _ in item["samples"]]
-        scored = {
+        scored: dict[str, Any] = {
             "source": torch.tensor(places),
             # float64, because fairseq rounds all float32 of a batch under --fp16 and --bf16
             "score": torch.tensor(scores, dtype=torch.float64),
@@ -161,13 +164,13 @@ class ScoredPairDataset(FairseqDataset):  # type: ignore[misc]
         }
         if self._similarities is not None:
             of_rows = [one for item in items for one in item["similarities"]]
-            longest = max(map(len, samples))
-            scored["similarities"] = self._padded_tables(of_rows, longest, sources.size(1))
+            positions, widest = scored["prev_output_tokens"].size(1), sources.size(1)
+            scored["similarities"] = self._padded_tables(of_rows, positions, widest)
         return scored
 
-    def _padded_tables(self, tables: list[Tensor], longest: int, widest: int) -> Tensor:
-        """[B, 1 + longest, widest] of tables [T, S]; NaN of start symbol and padding."""
-        padded = torch.full((len(tables), 1 + longest, widest), math.nan)
+    def _padded_tables(self, tables: list[Tensor], positions: int, widest: int) -> Tensor:
+        """[B, positions, widest] of tables [T, S]; NaN of start symbol and padding."""
+        padded = torch.full((len(tables), positions, widest), math.nan)
         for row, table in zip(padded, tables, strict=True):
             tokens, width = table.shape
             begin = widest - width if self._left_pad_source else 0

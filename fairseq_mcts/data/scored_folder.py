@@ -137,15 +137,15 @@ def open_scored_split(names: SplitNames) -> ScoredSplit:
     return ScoredSplit(sources, samples, references, scores, rows, similarities, record)
 
 
-def _sentences(prefix: Path, vocabulary: int | None = None) -> Any:
+def _sentences(prefix: Path) -> Any:
     if not indexed_dataset.dataset_exists(str(prefix), impl="mmap"):
         raise ScoredDataError(f"{prefix}.bin or .idx is missing")
-    check_sentences(prefix, vocabulary)
+    check_sentences(prefix, vocabulary=None)
     return data_utils.load_indexed_dataset(str(prefix), None, "mmap")
 
 
 def _open_similarities(names: SplitNames, sources: Any, samples: Any) -> Any:
-    opened = _sentences(names.similarities, CODES)
+    opened = _sentences(names.similarities)  # codes are looked at as rows are read: they are many
     if not np.array_equal(opened.sizes, sources.sizes * samples.sizes):
         raise ScoredDataError(f"{names.similarities}.idx: its rows are of other sentences")
     return opened

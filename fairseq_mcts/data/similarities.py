@@ -24,6 +24,11 @@ def codes_of(similarities: npt.NDArray[np.float64]) -> Codes:
     return np.where(np.isnan(similarities), UNKNOWN, codes).astype(np.uint16)
 
 
+def in_range(codes: Tensor) -> bool:
+    """Whether all of them are codes."""
+    return not codes.numel() or bool((codes.min() >= UNKNOWN) & (codes.max() < CODES))
+
+
 def similarities_of(codes: Tensor) -> Tensor:
     """float32 of any shape, NaN where they are not known."""
     similarities = (codes - 1).float() / _STEPS - 1.0

@@ -5,8 +5,9 @@ million sentences are gigabytes; here lengths go to disk as they come.
 """
 
 import struct
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ class TokenRows(NamedTuple):
     sizes: npt.NDArray[np.int32]  # [R]
 
     @classmethod
-    def of(cls, sentences: list[npt.NDArray[np.int64]]) -> "TokenRows":
+    def of(cls, sentences: Sequence[npt.NDArray[np.integer[Any]]]) -> "TokenRows":
         """Puts sentences one after the other."""
         sizes = np.array([len(sentence) for sentence in sentences], np.int32)
         tokens = np.concatenate(sentences) if sentences else np.zeros(0, np.int64)

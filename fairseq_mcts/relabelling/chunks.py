@@ -62,12 +62,13 @@ def read_rows(
     sources, samples, references = (
         TokenRows(arrays[f"{name}.tokens"], arrays[f"{name}.sizes"]) for name in _SENTENCES
     )
-    similarities = None
-    if with_similarities:
-        sizes = sources.sizes * samples.sizes
-        similarities = TokenRows(arrays[_SIMILARITIES].astype(np.int64), sizes)
-    rows = ScoredRows(sources, samples, references, arrays["scores"], arrays["rows"], similarities)
+    rows = ScoredRows(sources, samples, references, arrays["scores"], arrays["rows"])
     fault = _fault(rows)
+    if fault is None and with_similarities:
+        codes, sizes = arrays[_SIMILARITIES], sources.sizes * samples.sizes
+        rows = rows._replace(similarities=TokenRows(codes.astype(np.int64), sizes))
+        if len(codes) != sizes.sum():
+            fault = f"{len(codes)} similarities for {sizes.sum()} pairs of tokens"
     if fault is not None:
         raise DamagedChunkError(
             chunk,
@@ -85,9 +86,5 @@ def _fault(rows: ScoredRows) -> str | None:
             return f"its {name} are not those of its {count} scores"
     if len(rows.rows) != count:
         return f"{len(rows.rows)} rows for {count} scores"
-    if rows.similarities is not None:
-        codes, pairs = len(rows.similarities.tokens), rows.similarities.sizes.sum()
-        if codes != pairs:
-            return f"{codes} similarities for {pairs} pairs of tokens"
     bad = np.flatnonzero(~np.isfinite(rows.scores))
     return f"score {bad[0]} is {rows.scores[bad[0]]}" if len(bad) else None

@@ -44,6 +44,6 @@ class RowMatcher:
             sample = self._target.shares(samples[row], sample_texts[row], pair.hypothesis_spans)
             source = self._source.shares(sources[row], source_texts[row], pair.other_spans)
             similarities = token_similarities(sample, source, pair)
-            codes.append(codes_of(similarities).ravel().astype(np.int64))
+            codes.append(codes_of(similarities).ravel())
         known = sum(bool((row != UNKNOWN).any()) for row in codes)
         return MatchedRows(TokenRows.of(codes), known)

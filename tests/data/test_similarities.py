@@ -14,12 +14,12 @@ from fairseq_mcts.data.scored_folder import (
     ROW,
     ScoredDataError,
     ScoredRows,
+    ScoredSplit,
     ScoredSplitWriter,
     SplitNames,
     open_scored_split,
 )
 from fairseq_mcts.data.similarities import CODES, UNKNOWN, codes_of, similarities_of
-from fairseq_mcts.data.token_checks import DamagedDataError
 from fairseq_mcts.data.token_file import TokenRows
 from tests.data.conftest import EOS, PAD, RECORD, VOCABULARY
 
@@ -67,18 +67,24 @@ def test_codes_keep_three_digits() -> None:
     assert codes_of(np.array([1.0000002, -1.5])).tolist() == [CODES - 1, 1]  # a rounding beyond
 
 
-@pytest.mark.parametrize("left", [True, False])
-def test_a_batch_has_them_where_the_tokens_are(tmp_path: Path, left: bool) -> None:
-    split = open_scored_split(written(tmp_path))
-    dataset = ScoredPairDataset(
+def dataset_of(split: ScoredSplit, **options: Any) -> ScoredPairDataset:
+    return ScoredPairDataset(
         split.sources,
         split.samples,
         split.references,
         split.scores,
-        **{"pad": PAD, "eos": EOS, "left_pad_source": left, "similarities": split.similarities},
+        **{"pad": PAD, "eos": EOS, "similarities": split.similarities, **options},
     )
+
+
+@pytest.mark.parametrize("multiple", [1, 8])
+@pytest.mark.parametrize("left", [True, False])
+def test_a_batch_has_them_where_the_tokens_are(tmp_path: Path, left: bool, multiple: int) -> None:
+    split = open_scored_split(written(tmp_path))
+    dataset = dataset_of(split, left_pad_source=left, pad_to_multiple=multiple)
     batch = dataset.collater([dataset[0], dataset[1]])
     fed, read = batch["scored"]["prev_output_tokens"], batch["net_input"]["src_tokens"]
+    assert fed.shape[1] % multiple == 0
     expected = np.full((2, fed.shape[1], read.shape[1]), NONE)
     for row, (table, sample, source) in enumerate(zip(SIMILARITIES, SAMPLES, SOURCES, strict=True)):
         for one, token in enumerate(sample):
@@ -128,8 +134,9 @@ def test_a_missing_file_and_codes_that_are_none_are_refused(tmp_path: Path) -> N
     names = written(tmp_path)
     data = names.similarities.with_name(names.similarities.name + ".bin")
     data.write_bytes(np.full(14, CODES, np.uint16).tobytes())
-    with pytest.raises(DamagedDataError, match="holds the token 2,002"):
-        open_scored_split(names)
+    dataset = dataset_of(open_scored_split(names))
+    with pytest.raises(ValueError, match="row 1: its similarities are damaged: 2002 is no code"):
+        dataset[1]
     data.unlink()
     with pytest.raises(ScoredDataError, match=r"similarities\.bin or \.idx is missing"):
         open_scored_split(names)
