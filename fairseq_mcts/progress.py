@@ -1,11 +1,15 @@
 """Progress of long work by tqdm: a bar on a terminal, a line now and then in a log file."""
 
 import sys
-from typing import Any, TextIO
+from collections.abc import Collection, Iterator
+from typing import Any, TextIO, TypeVar
 
 from tqdm import tqdm
 
+Item = TypeVar("Item")
+
 _LOG_SECONDS = 15.0
+_SILENT_SECONDS = 10.0  # of what is usually done by then
 _LOG_LINE = "{desc}: {n:,}/{total:,}{unit} ({percentage:.1f}%) [{elapsed}<{remaining}, {rate_fmt}]"
 
 
@@ -28,6 +32,14 @@ def progress_bar(
     # smoothing 0: the mean rate of the run, because batches differ in length
     shown["delay"] = silent
     return tqdm(desc=title, total=total, initial=done, unit=f" {unit}", smoothing=0, **shown)
+
+
+def showing(title: str, items: Collection[Item], unit: str) -> Iterator[Item]:
+    """The items, one after the other; a bar appears where that takes long."""
+    with progress_bar(title, len(items), unit=unit, silent=_SILENT_SECONDS, leave=False) as bar:
+        for item in items:
+            yield item
+            bar.update()
 
 
 class _Lines:

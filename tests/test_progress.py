@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from fairseq_mcts.progress import progress_bar
+from fairseq_mcts.progress import progress_bar, showing
 
 
 class Terminal(io.StringIO):
@@ -69,3 +69,18 @@ def test_work_of_nothing_is_told_too() -> None:
     with progress_bar("train", 0, stream=stream):
         pass
     assert stream.getvalue().startswith("train: 0/0 rows")
+
+
+def test_what_is_soon_done_shows_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    def done_in(seconds_each: float) -> str:
+        for _ in showing("joining", range(40), "chunks"):
+            clock.now += seconds_each
+        return capsys.readouterr().err
+
+    assert done_in(0.2) == ""
+    lines = done_in(1.0).splitlines()
+    assert lines[0].startswith("joining: ") and lines[-1].startswith("joining: 40/40 chunks")
+
+
+def test_the_items_come_in_their_order() -> None:
+    assert list(showing("joining", range(3), "chunks")) == [0, 1, 2]

@@ -12,6 +12,7 @@ import numpy as np
 
 from fairseq_mcts.cli.generate_work import COUNTS, FIGURES
 from fairseq_mcts.data.files import complete_file, publish, sync
+from fairseq_mcts.progress import showing
 from fairseq_mcts.work import (
     Chunk,
     ChunkStore,
@@ -134,7 +135,7 @@ def _write(
     failed: list[dict[str, Any]] = []
     with ExitStack() as stack:
         streams = {name: stack.enter_context(paths[name].open("wb")) for name in wanted}
-        for chunk in chunks:
+        for chunk in showing("joining", chunks, "chunks"):
             arrays = store.read(chunk.number, digest, (*wanted, *FIGURES))
             ids = np.union1d(arrays["ids"], arrays["left_out"][:, 0])
             if ids.tolist() != list(chunk.rows):

@@ -9,7 +9,8 @@ from fairseq_mcts.search import Decoder, Run
 from fairseq_mcts.search.driver import Search
 from fairseq_mcts.search.evaluator import Requests
 from fairseq_mcts.search.results import Hypothesis
-from fairseq_mcts.search.scorer import Candidate
+from fairseq_mcts.search.scorer import Candidate, Comparison, Scorer
+from fairseq_mcts.search.tree import Float64
 
 #: is told how many further sentences are finished
 Finished = Callable[[int], object]
@@ -17,6 +18,7 @@ Finished = Callable[[int], object]
 BatchProgress = Callable[[int], AbstractContextManager[Finished]]
 
 _SILENT_SECONDS = 5.0  # shorter batches show nothing
+_COMPARED_AT_ONCE = 8  # sentences whose candidates are compared before something is told
 
 
 @contextmanager
@@ -32,9 +34,10 @@ def batch_bar(sentences: int) -> Iterator[Finished]:
 def counting(decoder: Decoder[Any], finished: Finished) -> Iterator[Decoder[Any]]:
     """The decoder, whose search tells how many sentences are finished.
 
-    A search that breaks off takes back what it has told.
+    Where finished sentences are compared with one another afterwards, that is half of the way. A
+    search that breaks off takes back what it has told.
     """
-    count = _Count(finished)
+    count = _Count(finished, steps=2 if decoder.reranks else 1)
     try:
         yield cast(Decoder[Any], _WatchedDecoder(decoder, count))
     except BaseException:
@@ -43,11 +46,16 @@ def counting(decoder: Decoder[Any], finished: Finished) -> Iterator[Decoder[Any]
 
 
 class _Count:
-    def __init__(self, finished: Finished) -> None:
+    """Of sentences, each of which is finished after one step or two."""
+
+    def __init__(self, finished: Finished, steps: int) -> None:
         self._finished = finished
+        self._steps = steps
         self._told = 0
 
-    def tell(self, finished: int) -> None:
+    def tell(self, done: int) -> None:
+        """So many steps have been done, of all sentences together."""
+        finished = done // self._steps
         if finished != self._told:
             self._finished(finished - self._told)
             self._told = finished
@@ -65,6 +73,15 @@ class _WatchedDecoder:
 
     def search(self, run: Run) -> "_WatchedSearch":
         return _WatchedSearch(self._decoder.search(run), self._count)
+
+    def rerank(
+        self, finished: list[list[Hypothesis]], scorer: Scorer | None
+    ) -> list[list[Hypothesis]]:
+        if scorer is not None:
+            scorer = cast(Scorer, _WatchedScorer(scorer, self._count, len(finished)))
+        ranked = self._decoder.rerank(finished, scorer)
+        self._count.tell(2 * len(finished))
+        return ranked
 
 
 class _WatchedSearch:
@@ -85,3 +102,26 @@ class _WatchedSearch:
         results = self._search.results()
         self._count.tell(len(results))  # whoever asks has come to the end
         return results
+
+
+class _WatchedScorer:
+    """A scorer that is like another, and counts sentences whose candidates it has compared."""
+
+    def __init__(self, scorer: Scorer, count: _Count, searched: int) -> None:
+        self._scorer = scorer
+        self._count = count
+        self._searched = searched
+        self._compared: set[int] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._scorer, name)
+
+    def compare(self, comparisons: Sequence[Comparison]) -> list[Float64]:
+        found: list[Float64] = []
+        for begin in range(0, len(comparisons), _COMPARED_AT_ONCE):
+            group = comparisons[begin : begin + _COMPARED_AT_ONCE]
+            found += self._scorer.compare(group)
+            # pruning compares a sentence several times: the first time is most of it
+            self._compared.update(one.hypotheses[0].sentence for one in group)
+            self._count.tell(self._searched + len(self._compared))
+        return found

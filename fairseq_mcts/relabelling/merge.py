@@ -7,6 +7,7 @@ import numpy as np
 
 from fairseq_mcts.data.files import process_name, publish, sync
 from fairseq_mcts.data.scored_folder import ScoredSplitWriter, Scores, SplitNames
+from fairseq_mcts.progress import showing
 from fairseq_mcts.relabelling.chunks import Counts, chunk_store, read_counts, read_rows
 from fairseq_mcts.relabelling.errors import RelabellingError
 from fairseq_mcts.relabelling.rows import METHODS
@@ -51,7 +52,7 @@ def _write(names: SplitNames, store: ChunkStore, num_shards: int | None) -> dict
         target_vocabulary=settings["data"]["target_vocabulary"],
         with_similarities=with_similarities,
     )
-    for chunk in chunks:
+    for chunk in showing("merging", chunks, "chunks"):
         writer.add(read_rows(store, chunk, digest, with_similarities=with_similarities))
     record = {
         **settings,

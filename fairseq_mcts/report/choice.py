@@ -1,5 +1,6 @@
 """Which searches a page holds: as many as fit, the most interesting ones first."""
 
+from fairseq_mcts.progress import showing
 from fairseq_mcts.report.page_data import packed_record
 from fairseq_mcts.report.page_file import search_block
 from fairseq_mcts.report.report import Report
@@ -25,7 +26,7 @@ def chosen_searches(report: Report, max_bytes: int) -> dict[tuple[int, int], str
             changes.append((-abs(change), sentence, number))
     chosen: dict[tuple[int, int], str] = {}
     size = 0
-    for _, sentence, number in sorted(changes):
+    for _, sentence, number in showing("packing", sorted(changes), "searches"):
         packed = packed_record(report.runs[number].records[sentence])
         size += len(search_block(number, sentence, packed)) + 1  # the end of its line
         if size > max_bytes:

@@ -52,6 +52,13 @@ def test_sentences_finish_one_by_one(setup: Setup) -> None:
     assert len(set(told)) > 3
 
 
+def test_comparing_is_half_of_the_way(setup: Setup) -> None:
+    told, _ = told_and_found(setup, **DECODERS["mbr"])
+    half = len(SENTENCES) // 2
+    assert half in told  # all have been searched
+    assert any(half < one < len(SENTENCES) for one in told)  # some have been compared
+
+
 def test_a_batch_that_is_split_takes_back_what_it_told(setup: Setup) -> None:
     told, _ = told_and_found(setup, search_memory=0.2, **DECODERS["mcts_mean"])
     assert told[-1] == len(SENTENCES) == max(told)
