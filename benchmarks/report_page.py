@@ -13,6 +13,7 @@ import random
 import statistics
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,13 +66,13 @@ def first_paint(browser: Any, page: Path) -> tuple[float, float]:
     return paint / 1000, end / 1000
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sentences", type=int, default=2000)
     parser.add_argument("--recorded", type=int, default=300, help="sentences with searches")
     parser.add_argument("--simulations", type=int, default=300)
     parser.add_argument("--repeats", type=int, default=5, help="times that the page is loaded")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
         page = Path(name) / "report.html"
         write_report([str(page), *write_runs(Path(name), options), "--resamples", "20"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,23 @@ def start_browser() -> Any:
     return webdriver.Chrome(
         options=options, service=webdriver.ChromeService(executable_path=driver)
     )
+
+
+@contextmanager
+def window_of(browser: Any, width: int, height: int) -> Iterator[None]:
+    """The browser with a window of that size, in pixels."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        yield
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def width_needed(browser: Any) -> int:
+    """Pixels that the page in the browser is wide; the window shows the rest by scrolling."""
+    needed: int = browser.execute_script("return document.documentElement.scrollWidth")
+    return needed
 
 
 class Reader:

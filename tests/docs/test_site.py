@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.browsing import width_needed, window_of
 from tests.docs.pages import REPOSITORY
 from tools.site.pages import BrokenLink, companions, pages, resolve, with_site_links
 
@@ -79,13 +80,11 @@ def test_the_interface_is_generated_from_the_code(site: Path) -> None:
 @pytest.mark.slow(seconds=20)
 @pytest.mark.parametrize("width", [1280, 700])
 def test_pages_fit_into_the_window(browser: Any, site: Path, width: int) -> None:
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    try:
-        wide = {}
+    wide = {}
+    with window_of(browser, width, height=900):
         for name in pages(REPOSITORY):
             browser.get((site / name).with_suffix(".html").as_uri())
-            wide[name] = browser.execute_script("return document.documentElement.scrollWidth")
+            wide[name] = width_needed(browser)
         assert {name: found for name, found in wide.items() if found > width} == {}
         # the demo's table is what a visitor sees first: all of its columns
         browser.get((site / "index.html").as_uri())
@@ -96,8 +95,6 @@ def test_pages_fit_into_the_window(browser: Any, site: Path, width: int) -> None
         ]
         cut = "return arguments[0].scrollWidth - arguments[0].clientWidth"
         assert browser.execute_script(cut, table) <= 0
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @pytest.mark.slow(seconds=40)
@@ -119,6 +116,17 @@ def test_faults_are_errors(page: str, addition: str, complaint: str, tmp_path: P
     done = build(folder)
     assert done.returncode != 0
     assert complaint in done.stderr
+
+
+def test_the_first_page_stays_short() -> None:
+    assert len((REPOSITORY / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_no_figure_is_tied_to_a_commit() -> None:
+    """Nobody looks them up; a date and a command say more. Versions of fairseq are commits."""
+    for file in {*pages(REPOSITORY).values(), "CONTRIBUTING.md"} - {"docs/fairseq.md"}:
+        text = (REPOSITORY / file).read_text(encoding="utf-8")
+        assert re.search(r"\bcommit [0-9a-f]{7}", text) is None, file
 
 
 def test_links_of_files_become_links_of_pages() -> None:

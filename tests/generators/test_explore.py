@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from fairseq_mcts.cli.explore import main, parse
-from tests.browsing import Reader
+from tests.browsing import Reader, width_needed, window_of
 from tests.generators.test_commands import sentencepiece
 from tests.generators.trained import Trained
 
@@ -185,3 +185,18 @@ def test_the_page(browser: Any, address: str) -> None:
     assert reader.field("Visits") == "8"
     assert "the <b>dog</b> sees a house" in reader.one(".texts").text
     assert reader.complaints() == []
+
+
+@pytest.mark.parametrize("width", [1280, 700])
+def test_nothing_is_wider_than_the_window(browser: Any, address: str, width: int) -> None:
+    with window_of(browser, width, height=900):
+        reader = Reader(browser, address)
+        reader.wait_for("[data-decoder='VGBS']")
+        assert width_needed(browser) <= width
+        reader.one("#text").send_keys(TEXT)
+        reader.click("#go")
+        reader.wait_for("[data-result='V-MCTS'] .see")
+        assert width_needed(browser) <= width
+        reader.click("[data-result='V-MCTS'] .see")
+        reader.wait_for("[data-shown='V-MCTS']")
+        assert width_needed(browser) <= width

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from docs import report_picture
 from fairseq_mcts.cli.report import main
-from tests.browsing import Reader
+from tests.browsing import Reader, width_needed, window_of
 from tests.report.conftest import RECORDED
 from tests.report.runs import MARKUP, Dictionary, toy_search, write_generated
 
@@ -192,6 +193,10 @@ def test_beams_and_samples(reader: Reader) -> None:
     reader.wait_for("[data-shown='vgbs']")
     reader.look_at(1)
     assert reader.field("Deviation") == "0.2500"
+    # a prefix of one token: the prior is all of its probability
+    assert float(reader.field("Prior")) == pytest.approx(
+        math.exp(float(reader.field("Log-probability"))), abs=1e-3
+    )
     kept = len(reader.all(".node"))
     shades = {one.get_attribute("class").split()[1] for one in reader.all(".node")}
     assert shades <= {f"shade-{number}" for number in range(6)}  # those that there are
@@ -334,25 +339,21 @@ def place_of(reader: Reader, selector: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("width", [1280, 700])
 def test_nothing_is_wider_than_the_window(reader: Reader, width: int) -> None:
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    reader.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    try:
+    height = 900
+    with window_of(reader.browser, width, height):
         reader.choose("#explorer-sentence", 1)
         reader.wait_for("#explorer-title")
-        script = "return document.documentElement.scrollWidth"
-        assert reader.browser.execute_script(script) <= width
+        assert width_needed(reader.browser) <= width
         # what is told of a node is in view wherever the node is
         reader.choose("#explorer-run", 1)
         reader.wait_for("[data-shown='mcts-20']")
         lowest = max(reader.all(".node"), key=lambda one: one.rect["y"])
         reader.look_at(int(lowest.get_attribute("data-node")))
         prior = place_of(reader, "[data-field='Prior']")
-        assert 0 <= prior["top"] < prior["bottom"] <= size["height"]
+        assert 0 <= prior["top"] < prior["bottom"] <= height
         reader.look_at(0)
         figure, panel = place_of(reader, ".histogram"), place_of(reader, "#node-details")
         assert panel["top"] <= figure["top"] < figure["bottom"] <= panel["bottom"]
-    finally:
-        reader.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_the_picture_for_the_documentation_has_all_colours(browser: Any, page: Path) -> None:

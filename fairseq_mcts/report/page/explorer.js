@@ -193,6 +193,7 @@ class Explorer {
     } else if (node !== ROOT_NODE) {
       add('Rank', tree.rank[node] === null ? (tree.finished[node] ? 'finished' : 'dropped')
         : tree.rank[node] + 1);
+      add('Prior', number(Math.exp(tree.logprob[node] - tree.logprob[tree.parent[node]]), 4));
       add('Score', number(tree.score[node]));
       add('Log-probability', number(tree.logprob[node]));
       add('Value', number(tree.value[node]));
