@@ -47,7 +47,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     buckets=st.sampled_from((2, 7, 500)),
     caution=st.sampled_from((0.0, 0.25, 1.0, 3.0)),
 )
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=1000, deadline=None, derandomize=True, database=None)
 def test_the_mixture_bucket_by_bucket(
     seed: int, members: int, buckets: int, caution: float
 ) -> None:

@@ -73,13 +73,13 @@ def ranked(task: Task, sentences: list[Sentence], encoder: Path) -> list[dict[st
 @pytest.mark.parametrize("task", TASKS, ids=[task.name for task in TASKS])
 def test_the_same_utilities_and_choices(task: Task, choices: Choices, encoder: Path) -> None:
     sentences, expected = choices.sentences, choices.utilities[task.name]
-    same = 0
     for one, ours, theirs in zip(
         sentences, ranked(task, sentences, encoder), expected, strict=True
     ):
         assert [ours[text] for text in one.texts] == pytest.approx(theirs, abs=CLOSE)
-        same += next(iter(ours)) == one.texts[int(np.argmax(theirs))]
-    assert same >= len(sentences) - 2, "texts of equal scores may be chosen differently"
+        # texts of equal scores may be chosen differently, no others
+        chosen = one.texts.index(next(iter(ours)))
+        assert theirs[chosen] >= max(theirs) - 2 * CLOSE
 
 
 def test_that_there_is_something_to_choose_from(choices: Choices) -> None:

@@ -16,7 +16,7 @@ from tests.search.toy_models import ToyEvaluator, ToyModel
 
 HYPOTHESES, OTHERS = random_texts(1, 20), random_texts(2, 20)
 LIKELIHOODS = [0.05 * (1 + place) for place in range(20)]
-few = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+few = settings(max_examples=500, deadline=None, derandomize=True, database=None)
 
 
 @given(weights=st.tuples(st.floats(0.01, 9), st.floats(0.01, 9)))

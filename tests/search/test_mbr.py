@@ -20,7 +20,7 @@ from tests.search.reference_mbr import (
 from tests.search.toy_models import ToyModel, ToyProblem, hash_of, toy_problems, unit
 
 many_models = settings(
-    max_examples=150,
+    max_examples=300,
     deadline=None,
     derandomize=True,
     database=None,

@@ -31,7 +31,7 @@ COUNT = 6000
 @pytest.mark.parametrize("rank_by", ["value", "metric", "none"])
 @given(data=st.data())
 @settings(
-    max_examples=250,
+    max_examples=700,
     deadline=None,
     derandomize=True,
     database=None,

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from multiprocessing import Pipe
 from pathlib import Path
 
@@ -104,6 +105,26 @@ def test_tasks_wait_for_workers() -> None:
         while workers.is_busy():
             found += [chunk.number for chunk, _ in workers.receive(lambda rows: None)]
     assert found == [0, 1, 2]
+
+
+def test_who_reads_slowly_makes_workers_wait() -> None:
+    """Results do not pile up: memory stays the same however many tasks there are."""
+    begun: list[Chunk] = []
+
+    class Tasks(list[Chunk]):
+        def __iter__(self) -> Iterator[Chunk]:
+            for chunk in super().__iter__():
+                begun.append(chunk)
+                yield chunk
+
+    tasks = Tasks(Chunk("toy", number, range(number, number + 1)) for number in range(30))
+    ahead = []
+    with Staff(Processes(2), Squares()) as staff:
+        for read, _ in enumerate(make_all(staff.workers(), tasks, lambda rows: None)):
+            time.sleep(0.03)  # many times what a task takes
+            ahead.append(len(begun) - read)
+    assert len(ahead) == len(tasks)
+    assert max(ahead) <= 2 * 3  # a task or two of each worker, and what is being read
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=str)
