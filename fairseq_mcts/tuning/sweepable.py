@@ -11,6 +11,10 @@ from fairseq_mcts.tasks.search_config import search_fields, unset_search_fields
 from fairseq_mcts.tuning.grid import NO, YES
 
 
+#: what to try of options that belong to no decoder
+_OF_ALL_SEARCHES = {"value_read": ["mean", "lower:0.5", "lower:1"]}
+
+
 def sweepable() -> dict[str, list[str]]:
     """Options of generation and of the searches, with the values to try if none are given."""
     defaults = {field.name: field.default for field in dataclasses.fields(GenerationConfig)}
@@ -18,6 +22,7 @@ def sweepable() -> dict[str, list[str]]:
     flags = decoder_flags()
     grids = {name: list(map(str, one.info.grid)) for name, one in flags.items()}
     grids.update((name, [NO, YES]) for name in _switches())
+    grids.update(_OF_ALL_SEARCHES)
     of_fairseq = {name for name, default in defaults.items() if default is False}
     return {
         name.replace("_", "-"): grids.get(name, [])
