@@ -10,7 +10,6 @@ from fairseq_mcts.generators.decoding_checks import OF_FILES
 from fairseq_mcts.tasks.search_config import search_fields, unset_search_fields
 from fairseq_mcts.tuning.grid import NO, YES
 
-
 #: what to try of options that belong to no decoder
 _OF_ALL_SEARCHES = {"value_read": ["mean", "lower:0.5", "lower:1"]}
 
