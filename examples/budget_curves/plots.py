@@ -11,6 +11,8 @@ from fairseq_mcts.metrics import Metric
 
 _WIDTH, _HEIGHT = 3.4, 3.2  # inches of a panel
 _MARKERS = "os^DvP*X"  # one a group, where several share a panel
+# letters stay letters, and the same curves give the same file
+_SAME_EVERYWHERE: Any = {"svg.fonttype": "none", "svg.hashsalt": "budget_curves"}
 
 # what a panel shows, by its title
 Panels = Mapping[str, Sequence[Curve]]
@@ -41,21 +43,19 @@ def _draw(
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    # letters stay letters, and the same curves give the same file
-    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "budget_curves"})
     size = (scale * _WIDTH * len(panels), scale * _HEIGHT * len(metrics))
-    figure, axes = pyplot.subplots(
-        len(metrics), len(panels), figsize=size, squeeze=False, sharey="row", layout="constrained"
-    )
-    for row, metric in enumerate(metrics):
-        for axis, (title, curves) in zip(axes[row], panels.items(), strict=True):
-            _draw_panel(axis, curves, scores, metric)
-            if row == 0:
-                axis.set_title(title)
-                axis.legend(fontsize="small")
-        axes[row][0].set_ylabel(metric.name)
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    layout: dict[str, Any] = {"squeeze": False, "sharey": "row", "layout": "constrained"}
+    with matplotlib.rc_context(_SAME_EVERYWHERE):
+        figure, axes = pyplot.subplots(len(metrics), len(panels), figsize=size, **layout)
+        for row, metric in enumerate(metrics):
+            for axis, (title, curves) in zip(axes[row], panels.items(), strict=True):
+                _draw_panel(axis, curves, scores, metric)
+                if row == 0:
+                    axis.set_title(title)
+                    axis.legend(fontsize="small")
+            axes[row][0].set_ylabel(metric.name)
+        figure.savefig(path, metadata={"Date": None})
+        pyplot.close(figure)
 
 
 def _draw_panel(axis: Any, curves: Sequence[Curve], scores: Scores, metric: Metric) -> None:

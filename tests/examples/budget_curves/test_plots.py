@@ -13,8 +13,8 @@ WAYS = ("bellman", "gumbel-mean", "cautious-max", "sr", "beam")
 
 
 def labels(picture: Path) -> list[str]:
-    """The texts of the picture, which says them in comments beside their shapes."""
-    return re.findall(r"<!-- (.*?) -->", picture.read_text(encoding="utf-8"))
+    """The texts of the picture."""
+    return re.findall(r"<text[^>]*>([^<]+)</text>", picture.read_text(encoding="utf-8"))
 
 
 def test_a_panel_for_each_group_and_one_for_all_of_v_mcts(tmp_path: Path) -> None:
@@ -31,6 +31,16 @@ def test_a_panel_for_each_group_and_one_for_all_of_v_mcts(tmp_path: Path) -> Non
     assert together.count("beam") == 1
     assert {"bellman", "gumbel-mean", "cautious-max", "V-MCTS"} < set(together)
     assert "sr" not in together
+
+
+def test_the_same_curves_give_the_same_file(tmp_path: Path) -> None:
+    beam = curve("beam", {8: trial(TEXTS)})
+    metrics = [build_metric("chrf")]
+    curves = [curve("sr", {4: trial(TEXTS), 50: trial(TEXTS)}), beam]
+    scores = Scores(metrics, TEXTS, TEXTS, beam)
+    for name in ("one", "two"):
+        plot(curves, scores, metrics, tmp_path / f"{name}.svg")
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 
 def test_no_picture_without_v_mcts(tmp_path: Path) -> None:
