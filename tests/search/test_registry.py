@@ -1,5 +1,6 @@
 """The registry of decoders: what it refuses, and that nothing else knows a decoder by name."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -183,6 +184,7 @@ def test_a_decoder_whose_file_is_removed_is_gone(name: str, tmp_path: Path) -> N
         if other != name:
             assert f"--{other}-" in help_text
     script = (
+        "import tests.plain_kernels\n"
         "from fairseq_mcts.search import decode, decoder_class, decoder_names\n"
         "import numpy as np\n"
         "flat = lambda s, p: (np.full((len(s), 3), np.log(1 / 3)), np.full(len(s), 0.5))\n"
@@ -197,9 +199,15 @@ def test_a_decoder_whose_file_is_removed_is_gone(name: str, tmp_path: Path) -> N
 
 
 def python(folder: Path, *arguments: str) -> str:
-    """What Python prints that finds the package in `folder`."""
+    """What Python prints that finds the package in `folder`.
+
+    Kernels run as they are written: to compile those of a copy takes a minute.
+    """
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(PACKAGE.parent)}
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, *arguments],
+        **{"cwd": folder, "env": environment, "capture_output": True, "text": True},
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
