@@ -58,11 +58,15 @@ def write_runs(folder: Path, options: argparse.Namespace) -> list[str]:
 def first_paint(browser: Any, page: Path) -> tuple[float, float]:
     """Seconds from the call for a page to its first paint, and to its end."""
     browser.get(page.as_uri())
+    # a small page may be loaded before it is painted
     script = """
-        const [paint] = performance.getEntriesByName('first-contentful-paint');
-        const [load] = performance.getEntriesByType('navigation');
-        return [paint.startTime, load.loadEventEnd];"""
-    paint, end = browser.execute_script(script)
+        const [done] = arguments;
+        new PerformanceObserver((list) => {
+            const [paint] = list.getEntriesByName('first-contentful-paint');
+            const [load] = performance.getEntriesByType('navigation');
+            if (paint) done([paint.startTime, load.loadEventEnd]);
+        }).observe({type: 'paint', buffered: true});"""
+    paint, end = browser.execute_async_script(script)
     return paint / 1000, end / 1000
 
 

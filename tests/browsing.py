@@ -81,6 +81,11 @@ class Reader:
 
         return WebDriverWait(self.browser, 20).until(lambda _: self.all(selector))[0]
 
+    def wait_for_text(self, selector: str, text: str) -> None:
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        WebDriverWait(self.browser, 60).until(lambda _: self.one(selector).text == text)
+
     def sentences(self) -> list[int]:
         return [int(card.get_attribute("data-sentence")) for card in self.all(".card")]
 

@@ -195,7 +195,7 @@ def test_nothing_is_wider_than_the_window(browser: Any, address: str, width: int
         assert width_needed(browser) <= width
         reader.one("#text").send_keys(TEXT)
         reader.click("#go")
-        reader.wait_for("[data-result='V-MCTS'] .see")
+        reader.wait_for_text("#progress", "Done.")  # until then results are drawn anew
         assert width_needed(browser) <= width
         reader.click("[data-result='V-MCTS'] .see")
         reader.wait_for("[data-shown='V-MCTS']")

@@ -17,6 +17,8 @@ MOVED = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "examples/multi30k/RESULTS.md": "results.md",
+    "examples/budget_curves/multi30k/RESULTS.md": "budget-curves-multi30k.md",
+    "examples/budget_curves/demo/RESULTS.md": "budget-curves-demo.md",
 }
 PICTURES = {".png", ".svg"}
 _FENCED = re.compile(r"(^( *)```.*?^\2```$)", re.M | re.S)
