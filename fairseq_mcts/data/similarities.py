@@ -25,7 +25,7 @@ def codes_of(similarities: npt.NDArray[np.float64]) -> Codes:
 
 
 def in_range(codes: Tensor) -> bool:
-    """Whether all of them are codes."""
+    """Whether all numbers of a row are codes: a damaged file may hold others."""
     return not codes.numel() or bool((codes.min() >= UNKNOWN) & (codes.max() < CODES))
 
 
